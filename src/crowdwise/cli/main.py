@@ -1,0 +1,33 @@
+"""The `crowdwise` command: gathers the commands; bad input ends in one sentence and exit code 2.
+
+Command modules import nothing heavier than typer at the top; numpy, polars and torch are
+imported inside the command, so that `crowdwise --help` answers at once.
+"""
+
+import sys
+
+import typer
+
+from crowdwise.errors import InputError
+
+app = typer.Typer(
+    name="crowdwise",
+    help="Train a classifier from a crowd's labels, and learn whom in the crowd to trust.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+
+
+@app.callback()
+def main() -> None:
+    """Train a classifier from a crowd's labels, and learn whom in the crowd to trust."""
+
+
+def run(arguments: list[str] | None = None) -> None:
+    """Run the command line; `arguments` defaults to the process's own."""
+    try:
+        app(args=arguments)
+    except InputError as error:
+        sys.stderr.write(f"crowdwise: {error}\n")
+        sys.exit(2)
