@@ -1,0 +1,74 @@
+"""Where inputs come from: a tensor that stays on the device, or a data set that is streamed."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.utils.data import DataLoader, Dataset, Subset
+
+
+class Source(ABC):
+    """Items by number, as float tensors on one device."""
+
+    item_shape: tuple[int, ...]
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def take(self, item: Tensor) -> Tensor:
+        """The items with these numbers, (len(item), …)."""
+
+    @abstractmethod
+    def batches(self, order: Tensor, batch_size: int) -> Iterator[Tensor]:
+        """The items in `order`, batch by batch."""
+
+
+class TensorSource(Source):
+    """A tensor kept whole on the device: no worker processes, no copies but the batch itself."""
+
+    def __init__(self, x: np.ndarray | Tensor, device: torch.device | str = "cpu") -> None:
+        self.values = torch.as_tensor(np.asarray(x) if not isinstance(x, Tensor) else x).to(device)
+        self.item_shape = tuple(self.values.shape[1:])
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def take(self, item: Tensor) -> Tensor:
+        return _as_float(self.values[item])
+
+    def batches(self, order: Tensor, batch_size: int) -> Iterator[Tensor]:
+        return (self.take(item) for item in torch.split(order, batch_size))
+
+
+class StreamSource(Source):
+    """A map-style data set of tensors (an image folder, say) read by worker processes."""
+
+    def __init__(
+        self, dataset: Dataset[Tensor], device: torch.device | str = "cpu", workers: int = 0
+    ) -> None:
+        self.dataset = dataset
+        self.device = torch.device(device)
+        self.workers = workers
+        self.item_shape = tuple(dataset[0].shape)
+
+    def __len__(self) -> int:
+        return len(self.dataset)  # type: ignore[arg-type]
+
+    def take(self, item: Tensor) -> Tensor:
+        values = [self.dataset[i] for i in item.tolist()]
+        return _as_float(torch.stack(values).to(self.device))
+
+    def batches(self, order: Tensor, batch_size: int) -> Iterator[Tensor]:
+        loader = DataLoader(
+            Subset(self.dataset, order.tolist()), batch_size, num_workers=self.workers
+        )
+        return (_as_float(x.to(self.device)) for x in loader)
+
+
+def _as_float(x: Tensor) -> Tensor:
+    return x if x.dtype in (torch.float32, torch.float64) else x.float()

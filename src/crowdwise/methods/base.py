@@ -1,0 +1,93 @@
+"""The contract: a method is `update(batch) -> losses` plus `predict(x)`; a loop knows no more."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+from torch.optim import SGD, Adam, AdamW, Optimizer
+
+from crowdwise.batches import CrowdBatch, CrowdData, CrowdShape
+from crowdwise.methods.options import Options
+from crowdwise.nets.net import Net
+
+MakeNet = Callable[[], Net]
+
+
+class Method(nn.Module, ABC):
+    """A way to learn from a crowd, with its own optimisers.
+
+    Subclasses build their parameters and `self.optimizers` in `__init__`, from a `make_net` that
+    gives a freshly initialised classifier at every call, so that save and load need no data.
+    What depends on the data (votes, first confusions) is set, in place, in `start`.
+    """
+
+    options_type: ClassVar[type[Options]] = Options
+    pairs_itself: ClassVar[bool] = False  # True: the method builds its n_models models itself
+
+    def __init__(self, make_net: MakeNet, shape: CrowdShape, options: Options) -> None:
+        super().__init__()
+        self.shape = shape
+        self.options = options
+        self.optimizers: list[Optimizer] = []
+
+    @abstractmethod
+    def update(self, batch: CrowdBatch) -> dict[str, Tensor]:
+        """Learn from one batch; returns detached losses by name (scalars on the device)."""
+
+    @abstractmethod
+    def predict_each(self, x: Tensor) -> Tensor:
+        """Class probabilities of every model, (n_models, B, C)."""
+
+    def predict(self, x: Tensor) -> Tensor:
+        """Class probabilities (B, C): the mean of the models' softmaxes."""
+        return self.predict_each(x).mean(dim=0)
+
+    def start(self, data: CrowdData) -> None:
+        """Look at the whole training set, once, before the first epoch."""
+
+    def start_epoch(self, data: CrowdData, epoch: int) -> None:
+        """Called before every epoch (counted from 0)."""
+
+    def confusions(self) -> Tensor | None:
+        """P(label given | true class) of every annotator, (R, C, C) with rows that sum to one."""
+        return None
+
+    def groups(self) -> Tensor | None:
+        """Which group each annotator is in, (R,), where the method has groups."""
+        return None
+
+    def set_rate(self, lr: float) -> None:
+        """Set the learning rate of every optimiser."""
+        for optimizer in self.optimizers:
+            for parameters in optimizer.param_groups:
+                parameters["lr"] = lr
+
+
+def make_optimizer(options: Options, parameters: Iterable[nn.Parameter]) -> Optimizer:
+    """The optimiser the options name, in its fused form."""
+    lr, decay, given = options.lr, options.weight_decay, list(parameters)
+    match options.optimizer:
+        case "sgd":
+            return SGD(given, lr, options.momentum, weight_decay=decay, fused=True)
+        case "adam":
+            return Adam(given, lr, weight_decay=decay, fused=True)
+        case "adamw":
+            return AdamW(given, lr, weight_decay=decay, fused=True)
+
+
+def step(optimizer: Optimizer, loss: Tensor) -> Tensor:
+    """One optimiser step down the gradient of `loss`; returns the loss, detached."""
+    optimizer.zero_grad()
+    loss.backward()  # type: ignore[no-untyped-call]
+    optimizer.step()
+    return loss.detach()
+
+
+def probabilities(net: Net, x: Tensor) -> Tensor:
+    """softmax of one net's logits, (1, B, C): what most methods predict."""
+    z: Tensor = net(x)
+    return torch.softmax(z, dim=1)[None]
