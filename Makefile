@@ -1,17 +1,26 @@
-# Two commands do everything on a machine with Python 3.11, git and make: `make demo`, `make test`.
-PYTHON ?= python3
+# Two commands do everything on a machine with Python 3.11 or newer, git and make:
+# `make demo` and `make test`. The first call installs the pinned set into .venv, once.
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
+
+# A python3.11 that runs, else a python3 that is new enough; `make PYTHON=... test` names another.
+NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
+PYTHON ?= $(firstword $(foreach name,python3.11 python3,\
+	$(shell $(name) -c '$(NEW_ENOUGH)' >/dev/null 2>&1 && echo $(name))))
 
 .PHONY: venv demo test lint docs bench clean
 
 venv: $(STAMP)
 
 $(STAMP): pyproject.toml constraints.txt
+	@$(or $(PYTHON),false) -c '$(NEW_ENOUGH)' || { \
+		echo "crowdwise needs Python 3.11 or newer; install it, or name one: make PYTHON=/path/to/python3.11" >&2; \
+		exit 1; }
+	@echo "Installing the pinned packages into $(VENV), once; this takes a minute or two ..."
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[dev]"
-	touch $(STAMP)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev]"
+	@touch $(STAMP)
 
 demo: $(STAMP)
 	$(BIN)/crowdwise --help
@@ -20,11 +29,12 @@ test: lint
 	$(BIN)/pytest
 
 lint: $(STAMP)
-	$(BIN)/ruff check src tests benchmarks
-	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
 docs: $(STAMP)
+	$(BIN)/python -m docs.cli_reference
 	$(BIN)/mkdocs build --strict
 
 bench: $(STAMP)
