@@ -35,7 +35,7 @@ lint: $(STAMP)
 
 docs: $(STAMP)
 	$(BIN)/python -m docs.cli_reference
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks
