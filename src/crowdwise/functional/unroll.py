@@ -1,11 +1,11 @@
-"""One virtual step of gradient descent, and how the logits feel its derivative.
+"""One virtual step of gradient descent, and how the crowd's loss feels its derivative.
 
-With theta_hat = theta - eta ∇_theta L(z(theta), V), the meta gradient is
+With theta_hat = theta - eta_v ∇_theta L(z(theta), V) and G the gradient of the meta loss at
+theta_hat, the meta gradient needs one directional derivative of the logits only:
 
-    ∇_V L_meta(theta_hat) = -eta · d/dε [ ∇_V L(z + ε u, V) ] at ε = 0,   u = J_z(theta) · G,
+    ∇_V L_meta(theta_hat) = -eta_v · d/dε [ ∇_V L(z + εu, V) ] at ε = 0,   u = J_z(theta) · G.
 
-G being the gradient of the meta loss at theta_hat. So all that is needed of the network is u,
-the directional derivative of its logits along G; no second-order graph over the crowd's labels.
+With only the head active, u_i = G_W h_i + G_b and the network is not differentiated twice.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,6 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call
-from torch.nn.functional import one_hot
 
 
 class Backward(NamedTuple):
@@ -32,27 +31,43 @@ def backward_map(z: Tensor, parameters: Sequence[Tensor], dz: Tensor) -> Backwar
 
 
 def logits_along(back: Backward, direction: Sequence[Tensor]) -> Tensor:
-    """u = J · direction (B, C), by transposing the backward map: <J^T v, G> = <v, J G>.
+    """u = J · direction, (B, C), by transposing the backward map: <J^T v, G> = <v, J G>.
 
-    The same graph serves, so dropout masks and batch statistics are those of the first pass.
+    The graph of the first pass serves again, so dropout masks and batch statistics are its own.
     """
     (u,) = torch.autograd.grad(back.gradients, back.upstream, tuple(direction), retain_graph=True)
     return u
 
 
 def head_gradient(h: Tensor, dz: Tensor) -> tuple[Tensor, Tensor]:
-    """Gradient of a linear head: dW (C, D) and db (C,) from features h (B, D) and dz (B, C)."""
+    """Gradient of a linear head: dW (C, D) and db (C,) from features h (B, D) and dz (B, C).
+
+    Example:
+        >>> head_gradient(torch.ones(1, 2), torch.tensor([[3.0]]))
+        (tensor([[3., 3.]]), tensor([3.]))
+    """
     return dz.T @ h, dz.sum(dim=0)
 
 
-def cross_entropy_gradient(z: Tensor, label: Tensor) -> Tensor:
-    """dz of the mean cross entropy: (softmax(z) - e_y) / B.
+def head_along(h: Tensor, dW: Tensor, db: Tensor) -> Tensor:
+    """u = h dW^T + db, (B, C): how the logits move when the head moves by (dW, db)."""
+    return h @ dW.T + db
 
-    Example:
-        >>> cross_entropy_gradient(torch.zeros(1, 2), torch.tensor([1])).tolist()
-        [[0.5, -0.5]]
+
+def correction(slope: Tensor, largest: Tensor, rate: float) -> Tensor:
+    """V = rate · max(T) / max|slope| · slope; zero where the slope is zero or not finite.
+
+    The paper's V = -eta_m g with eta_m = gamma max(T) / max|g| and g = -eta_v · slope: every
+    positive factor of g cancels, eta_v included.
+
+    Args:
+        slope: (G, C, C) d/dε ∇_V L along u.
+        largest: () the largest entry of T.
+        rate: gamma, the correction rate.
     """
-    return (z.softmax(dim=1) - one_hot(label, z.shape[1])) / len(label)
+    steepest = slope.abs().max()
+    usable = steepest.isfinite() & (steepest > 0)
+    return torch.where(usable, slope * (rate * largest / steepest), torch.zeros_like(slope))
 
 
 def call_with(module: nn.Module, parameters: dict[str, Tensor], x: Tensor) -> Tensor:
