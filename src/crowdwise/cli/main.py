@@ -8,6 +8,7 @@ import sys
 
 import typer
 
+from crowdwise.cli.simulate import simulate
 from crowdwise.errors import InputError
 
 app = typer.Typer(
@@ -22,6 +23,9 @@ app = typer.Typer(
 @app.callback()
 def main() -> None:
     """Train a classifier from a crowd's labels, and learn whom in the crowd to trust."""
+
+
+app.command("simulate")(simulate)
 
 
 def run(arguments: list[str] | None = None) -> None:

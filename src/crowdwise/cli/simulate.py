@@ -1,0 +1,112 @@
+"""`crowdwise simulate`: a synthetic crowd of the paper's kind, streamed to a file."""
+
+from typing import Annotated
+
+import typer
+
+from crowdwise.errors import InputError
+
+
+def simulate(
+    out: Annotated[str, typer.Option(help="Where to write: .csv, .parquet, or - for stdout.")],
+    truth: Annotated[
+        str | None,
+        typer.Option(help="True labels: .csv or .parquet (item, label), .npy, or - for stdin."),
+    ] = None,
+    items: Annotated[
+        int | None, typer.Option(help="Make up a uniform truth of this many items instead.")
+    ] = None,
+    classes: Annotated[
+        int | None, typer.Option(help="Classes of the made-up truth, or of a truth in 0..C-1.")
+    ] = None,
+    case: Annotated[
+        str, typer.Option(help="IND-I..IV, COR-I..IV, or patterns: 'sym-0.3 pair-0.6 dummy copy'.")
+    ] = "IND-I",
+    k: Annotated[int, typer.Option("-k", "--labels-per-item", help="Labels per item.")] = 3,
+    seed: Annotated[int, typer.Option(help="Decides everything that is random.")] = 0,
+    per_pattern: Annotated[int, typer.Option(help="Annotators of each pattern.")] = 50,
+    tail: Annotated[
+        str, typer.Option(help="Who labels how much: paper, heavy, labelme, music, cifar10n.")
+    ] = "paper",
+    beta: Annotated[
+        tuple[float, float] | None, typer.Option(help="Weights from Beta(A, B) instead of a tail.")
+    ] = None,
+    difficulty: Annotated[
+        float | None, typer.Option(help="Mean probability that the item itself misleads, 0 to 1.")
+    ] = None,
+    features: Annotated[
+        str | None,
+        typer.Option(help="Item vectors (.npy): hard items pass for what they resemble."),
+    ] = None,
+    item_column: Annotated[str | None, typer.Option(help="Item column of --truth.")] = None,
+    label_column: Annotated[str | None, typer.Option(help="Label column of --truth.")] = None,
+    truth_out: Annotated[
+        str | None, typer.Option(help="Write the truth here: .csv, .parquet or .npy.")
+    ] = None,
+    annotators_out: Annotated[
+        str | None, typer.Option(help="Write annotator, pattern, reference, weight here (.csv).")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+) -> None:
+    """Simulate a crowd: who labels what, and how they err, by the paper's cases or your own.
+
+    crowdwise simulate --truth labels.csv --case IND-I -k 3 --seed 0 --out crowd.csv
+    """
+    import json
+    import warnings
+
+    from crowdwise.simulate.plan import plan
+    from crowdwise.simulate.truth import load_array, made_up, read_truth, write_truth
+    from crowdwise.simulate.write import write_annotators, write_crowd
+
+    if (truth is None) == (items is None):
+        raise InputError("give either --truth FILE, or --items N with --classes C")
+    if seed < 0:
+        raise InputError(f"--seed {seed} is negative; use 0 or more")
+    if truth is not None:
+        known = read_truth(truth, item_column, label_column)
+    elif items is not None and classes is not None:
+        known = made_up(items, classes, seed)
+    else:
+        raise InputError("--items needs --classes: how many classes the made-up truth has")
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", UserWarning)
+        crowd = plan(
+            known.label,
+            case,
+            k,
+            seed,
+            n_per_pattern=per_pattern,
+            beta=beta,
+            tail=tail,
+            difficulty=difficulty,
+            features=None if features is None else load_array(features),
+            n_classes=classes,
+        )
+    for note in said:
+        typer.echo(f"note: {note.message}", err=True)
+    tally = write_crowd(crowd, out, known.item_ids)
+    if truth_out is not None:
+        write_truth(truth_out, known)
+    if annotators_out is not None:
+        write_annotators(crowd, annotators_out)
+    summary = {
+        "case": case,
+        "k": k,
+        "seed": seed,
+        "items": tally.n_items,
+        "annotators": tally.n_annotators,
+        "labels": tally.n_labels,
+        "nr1": tally.nr1,
+        "nr2": tally.nr2,
+        "annotators_up_to_20_labels": tally.annotators_up_to_20,
+    }
+    if as_json:
+        typer.echo(json.dumps(summary), err=out == "-")
+        return
+    typer.echo(
+        f"{tally.n_labels:,} labels on {tally.n_items:,} items by {tally.n_annotators:,} annotators"
+        f" ({case}, k = {k}, seed {seed}): {tally.nr2:.1%} of the labels are wrong,"
+        f" {tally.nr1:.1%} of the items have no right one",
+        err=True,
+    )
