@@ -1,0 +1,1 @@
+"""Pictures and pages about a crowd or a run; nothing here needs torch."""
