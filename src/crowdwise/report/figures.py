@@ -14,13 +14,14 @@ from scipy.spatial.distance import squareform
 
 from crowdwise.annotations.confusions import confusion_distances, true_confusions
 from crowdwise.annotations.known import Truth, truth_codes
+from crowdwise.annotations.summary import FEW
 from crowdwise.annotations.table import Annotations
 from crowdwise.errors import InputError
 from crowdwise.report.pictures import BLUE, ORANGE, Spec, drawable, title, with_rows, write
 
-__all__ = ["FEW", "annotator_distances", "labels_per_annotator", "leaf_order", "write"]
+__all__ = ["Spec", "annotator_distances", "labels_per_annotator", "leaf_order", "write"]
 
-FEW = 20  # labels; at most so many teach little about an annotator
+
 MOST_DRAWN = 150  # annotators in the heat map; beyond that its cells are too small to see
 
 _CONFUSION_CELLS = 50_000_000  # the confusion matrices of those drawn hold at most so many numbers
