@@ -1,8 +1,8 @@
 """Start-up is light: no torch, no data frames, no numpy before a command needs them."""
 
+import resource
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -39,9 +39,12 @@ def test_rooms_that_do_not_train_leave_torch_alone(room: str) -> None:
 
 
 def test_help_answers_at_once() -> None:
+    """Counted in seconds of a core, so that what else the machine is doing does not matter."""
+
     def seconds() -> float:
-        start = time.perf_counter()
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         subprocess.run([COMMAND, "--help"], capture_output=True, check=True)
-        return time.perf_counter() - start
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
     assert min(seconds() for _ in range(5)) < 0.3
