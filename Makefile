@@ -23,7 +23,8 @@ $(STAMP): pyproject.toml constraints.txt
 	@touch $(STAMP)
 
 demo: $(STAMP)
-	$(BIN)/crowdwise --help
+	$(BIN)/crowdwise simulate --items 20000 --classes 10 --case IND-I --truth-out demo/truth.csv --out demo/labels.csv
+	$(BIN)/crowdwise inspect demo/labels.csv --truth demo/truth.csv --figures demo/figures
 
 test: lint
 	$(BIN)/pytest

@@ -42,13 +42,11 @@ def section(context: typer.Context) -> str:
 
 
 def paragraphs(text: str) -> Iterator[str]:
-    """A paragraph marked with a backspace keeps its lines (typer's rule): a block of code here."""
+    """The help's paragraphs; one that calls the command is a block of code."""
     for paragraph in text.split("\n\n"):
-        if paragraph.startswith("\b"):
-            lines = paragraph.lstrip("\b").strip("\n").splitlines()
-            yield "\n".join(f"    {line.strip()}" for line in lines)
-        else:
-            yield paragraph.strip()
+        lines = [line.strip() for line in paragraph.strip("\b\n ").splitlines()]
+        is_code = lines[:1] and lines[0].startswith("crowdwise ")
+        yield "\n".join(f"    {line}" if is_code else line for line in lines)
 
 
 def page() -> str:

@@ -15,8 +15,9 @@ def loaded_after(code: str) -> set[str]:
     """The top-level packages in a fresh interpreter's memory once it has run `code`."""
     script = f"{code}\nimport sys\nprint(*{{name.split('.')[0] for name in sys.modules}})"
     result = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
     )
+    assert result.returncode == 0, result.stderr
     return set(result.stdout.split())
 
 
