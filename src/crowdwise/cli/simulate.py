@@ -85,11 +85,11 @@ def simulate(
         )
     for note in said:
         typer.echo(f"note: {note.message}", err=True)
-    tally = write_crowd(crowd, out, known.item_ids)
     if truth_out is not None:
         write_truth(truth_out, known)
     if annotators_out is not None:
         write_annotators(crowd, annotators_out)
+    tally = write_crowd(crowd, out, known.item_ids)
     summary = {
         "case": case,
         "k": k,
