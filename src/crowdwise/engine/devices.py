@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Literal
 import torch
 from torch import nn
 
-from crowdwise.nets.net import Net
-
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
 
@@ -27,8 +25,8 @@ def place(fabric: Fabric, module: nn.Module) -> None:
     """Move a module to the device, its backbones under the precision's autocast."""
     fabric.to_device(module)
     for part in module.modules():
-        if isinstance(part, Net):
-            part.autocast = fabric.autocast
+        if hasattr(part, "autocast"):
+            part.autocast = fabric.autocast  # type: ignore[assignment]
 
 
 @contextmanager

@@ -1,0 +1,68 @@
+"""Finished cells, one line of JSON each; running again runs only what is not there yet."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from crowdwise.errors import InputError
+from crowdwise.reproduce.cells import Cell, run_cell
+
+Line = dict[str, Any]
+
+
+def read(path: Path) -> dict[str, Line]:
+    """Finished cells by key; a last line cut off by a kill does not count."""
+    if not path.exists():
+        return {}
+    lines = {}
+    for number, text in enumerate(path.read_text(encoding="utf-8").split("\n")[:-1], start=1):
+        try:
+            line = json.loads(text)
+            lines[line["key"]] = line
+        except (ValueError, KeyError, TypeError) as error:
+            raise InputError(f"{path}, line {number}: is no finished cell; remove it") from error
+    return lines
+
+
+def run(
+    cells: Sequence[Cell],
+    path: Path,
+    jobs: int = 1,
+    on_line: Callable[[Line], None] | None = None,
+) -> list[Line]:
+    """Run what `path` does not hold yet, in parallel processes; lines in the order of `cells`."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    _drop_cut_line(path)
+    finished = read(path)
+    missing = list({cell.key: cell for cell in cells if cell.key not in finished}.values())
+    for line in _results(missing, jobs):
+        with path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+        finished[line["key"]] = line
+        if on_line:
+            on_line(line)
+    return [finished[cell.key] | {"label": cell.label} for cell in cells]
+
+
+def _results(cells: Sequence[Cell], jobs: int) -> Iterator[Line]:
+    if jobs == 1 or len(cells) < 2:
+        yield from map(run_cell, cells)
+        return
+    from joblib import Parallel, delayed
+
+    parallel = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
+    yield from parallel(delayed(run_cell)(cell) for cell in cells)
+
+
+def _drop_cut_line(path: Path) -> None:
+    if not path.exists():
+        return
+    text = path.read_text(encoding="utf-8")
+    whole = text[: text.rfind("\n") + 1]
+    if whole != text:
+        from crowdwise.files import write_text
+
+        write_text(path, whole)
