@@ -127,6 +127,7 @@ def test_names_are_read_back(text):
         ({"truth": [1, 1]}, "one class only"),
         ({"truth": [0.0, float("nan")]}, "item 1.*missing"),
         ({"truth": np.array(["a", None, "b"], dtype=object)}, "item 1.*missing"),
+        ({"truth": np.array(["a", 1], dtype=object)}, "text and numbers"),
         ({"truth": [0, 5], "n_classes": 3}, "0 to 2"),
         ({"truth": ["a", "b"], "n_classes": 3}, "0 to 2"),
         ({"n_classes": 1}, "two classes"),

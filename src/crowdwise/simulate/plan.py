@@ -139,7 +139,10 @@ def _encode(truth: NDArray[Any], n_classes: int | None) -> tuple[Labels, NDArray
         raise InputError(f"truth, item {missing[0]}: the label is missing; drop the item")
     if n_classes is not None:
         return _numbered(truth, n_classes)
-    classes, codes = np.unique(truth, return_inverse=True)
+    try:
+        classes, codes = np.unique(truth, return_inverse=True)
+    except TypeError as error:
+        raise InputError("truth mixes text and numbers; give labels of one kind") from error
     if len(classes) < 2:
         raise InputError(f"truth has one class only ({classes[0]}); give n_classes if more exist")
     return codes.astype(np.int32), classes
@@ -170,10 +173,8 @@ def _existing(patterns: tuple[Pattern, ...], case: Case, n_classes: int) -> tupl
 
 
 def _sizes(n_per_pattern: int | Sequence[int], n_patterns: int) -> list[int]:
-    if isinstance(n_per_pattern, int):
-        sizes = [n_per_pattern] * n_patterns
-    else:
-        sizes = [int(n) for n in n_per_pattern]
+    given = np.atleast_1d(n_per_pattern)
+    sizes = [int(n) for n in (np.repeat(given, n_patterns) if len(given) == 1 else given)]
     if len(sizes) != n_patterns or min(sizes) < 1:
         raise InputError(
             f"n_per_pattern {n_per_pattern}: give one positive number, or one for each of the"
