@@ -88,7 +88,7 @@ def build(
     name: str, shape: CrowdShape, seed: int = 0, norm: bool = False, **options: Any
 ) -> Method:
     torch.manual_seed(seed)
-    given = {"lr": 1e-2, **SETTINGS.get(name, {}), **options}
+    given = {"lr": 1e-2, "seed": seed, **SETTINGS.get(name, {}), **options}
     return create(name, make_net(norm, shape.n_classes), shape, given)
 
 

@@ -25,8 +25,8 @@ CHUNK = 2**22  # numbers held at once when all heads look at many items
 class DoctorNetOptions(Options):
     """How the heads are averaged."""
 
-    # uniform: all heads alike; learned: averaging weights fitted to the crowd's vote shares
-    # while the heads stand still (Guan et al.'s WDN)
+    # uniform: all heads alike; learned: averaging weights fitted to each item's labels, from the
+    # heads of those who did not label it, which stand still (Guan et al.'s WDN)
     weights: Literal["uniform", "learned"] = "uniform"
 
 
@@ -96,11 +96,21 @@ class DoctorNet(Method):
         return trust.masked_fill(~self.labelled, -torch.inf).softmax(dim=0)
 
     def _trust_loss(self, h: Tensor, batch: CrowdBatch) -> Tensor:
-        """Cross entropy of the weighted mean against the items' vote shares; only w learns."""
+        """Cross entropy of an item's vote shares against the weighted mean of the other heads.
+
+        The heads of those who labelled the item have learned its very labels; the mean is over
+        all others. Only w learns: features and heads stand still.
+        """
         W, b = self.W.detach(), self.b.detach()
         R, C, D = W.shape
         p = torch.addmm(b.view(R * C), h, W.view(R * C, D).T).view(-1, R, C).softmax(dim=2)
-        log_p = torch.einsum("brc,r->bc", p, self._weights()).clamp(min=1e-12).log()
+        others = torch.ones_like(p[:, :, 0])  # (B, R)
+        others[batch.row, batch.annotator] = 0
+        w = others * self._weights()
+        mass = w.sum(dim=1, keepdim=True)
+        tiny = torch.finfo(p.dtype).tiny
+        log_p = (torch.einsum("brc,br->bc", p, w) / mass.clamp(min=tiny)).clamp(min=tiny).log()
         votes = scatter(one_hot(batch.label, C).to(h), batch.row, len(batch))  # (B, C)
         shares = votes / votes.sum(dim=1, keepdim=True).clamp(min=1)
-        return -(shares * log_p).sum() / shares.sum()
+        shares = shares * (mass > 0)  # nothing to learn where everyone labelled the item
+        return -(shares * log_p).sum() / shares.sum().clamp(min=1)
