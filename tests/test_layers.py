@@ -31,6 +31,7 @@ ROOMS = {
     "report": {"results", "annotations"},
 }
 ROOMS["estimator"] = set(ROOMS)
+ROOMS["reproduce"] = {"annotations", "batches", "datasets", "engine", "methods", "nets", "results"}
 ROOMS["cli"] = {*ROOMS, "front door"}
 ROOMS["__main__"] = {"cli"}
 # Rooms held to a short list of other people's packages, and rooms that stay free of torch.
