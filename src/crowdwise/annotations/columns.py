@@ -84,9 +84,9 @@ def _usual(names: Sequence[str], role: str, source: str) -> str:
 
 
 def _plain(name: str) -> str:
-    """Lower case without separators; a leading underscore or sign stays: it means a tool's own."""
-    name = name.strip()
-    return name[:1].lower() + "".join(c for c in name[1:].lower() if c not in " _-")
+    """Lower case without separators; a leading underscore stays: it marks a tool's own column."""
+    letters = "".join(c for c in name.lower() if c.isalnum())
+    return f"_{letters}" if name.startswith("_") else letters
 
 
 def listed(names: Sequence[str], most: int = 12) -> str:

@@ -1,0 +1,52 @@
+"""Parquet tables."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+
+import polars as pl
+
+from crowdwise.annotations.source import Source
+from crowdwise.annotations.vocabulary import Coded, Where, encode
+from crowdwise.errors import InputError
+
+FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError)
+
+
+def names(source: Source) -> list[str]:
+    """The column names."""
+    try:
+        return _scan(source).collect_schema().names()
+    except FAILURES as error:
+        raise _broken(source, error) from error
+
+
+def read_columns(source: Source, columns: Mapping[str, str]) -> tuple[dict[str, Coded], Where]:
+    """The columns (role -> name) as codes and vocabularies, and how to tell a row."""
+
+    def where(row: int) -> str:
+        return f"{source.name}, row {row + 1}"
+
+    coded = {}
+    for role, name in columns.items():  # one at a time: the texts of one column are enough memory
+        try:
+            column = _scan(source).select(pl.col(name)).collect().to_series()
+        except FAILURES as error:
+            raise _broken(source, error) from error
+        coded[role] = encode(column, role, where)
+    if not any(len(column.codes) for column in coded.values()):
+        raise InputError(f"{source.name}: the table has columns but no row; give one with rows")
+    return coded, where
+
+
+def _scan(source: Source) -> pl.LazyFrame:
+    data = source.scannable()
+    if isinstance(data, bytes):
+        return pl.scan_parquet(io.BytesIO(data))
+    return pl.scan_parquet(data, glob=False, hive_partitioning=False)
+
+
+def _broken(source: Source, error: BaseException) -> InputError:
+    reason = str(error).split("\n", 1)[0][:120] or type(error).__name__
+    return InputError(f"{source.name}: not a readable Parquet file ({reason}); write it again")

@@ -1,0 +1,126 @@
+"""A crowd's table from a file: `read_annotations` finds out what it is and reads it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+import polars as pl
+
+from crowdwise.annotations.columns import find_columns
+from crowdwise.annotations.source import Source, open_source
+from crowdwise.annotations.table import Annotations
+from crowdwise.annotations.tabular import KINDS, column_names, kind_of_table, read_table
+from crowdwise.annotations.vocabulary import Coded, Where, encode
+from crowdwise.errors import InputError
+
+MOST_CLASSES = 1_000  # beyond these, a class for every four labels is an id column by mistake
+
+
+def read_annotations(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002
+    item: str | None = None,
+    annotator: str | None = None,
+    label: str | None = None,
+    classes: Iterable[Any] | None = None,
+    on_conflict: str = "error",
+    **format_options: Any,
+) -> Annotations:
+    """Read a crowd's table: one row per label, or an annotation tool's export.
+
+    A long table is CSV, TSV, JSON lines or Parquet. In CSV and TSV a column whose every value is
+    written as an integer is read as integers (labels also as booleans: true/false); 007 stays
+    text. What is found to be no long table is offered to the tools' formats.
+
+    Args:
+        path: a file, gzip of one, or `-` for standard input.
+        format: csv, tsv, jsonl, parquet, or one of `crowdwise.annotations.exports.FORMATS`;
+            found from the name and the content when None.
+        item, annotator, label: column names; found by their usual names when None.
+        classes: the class order; sorted when None.
+        on_conflict: what becomes of an annotator's contradicting labels for one item:
+            error, first, last, majority or drop. Identical repeats are dropped and counted.
+        format_options: options of the format's parser.
+
+    Example:
+        >>> import tempfile, pathlib
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "crowd.csv"
+        >>> _ = path.write_text("task,worker,label\\n1,ann,yes\\n1,bob,no\\n2,ann,no\\n")
+        >>> read_annotations(path)
+        Annotations(3 labels: 2 items, 2 annotators, classes ['no', 'yes'])
+    """
+    source = open_source(path)
+    wanted = {"item": item, "annotator": annotator, "label": label}
+    found = _find_format(source, format, wanted)
+    if found in KINDS:
+        if format_options:
+            raise InputError(
+                f"{source.name}: a {found} table has no option {next(iter(format_options))!r}"
+            )
+        columns, where = read_table(source, found, wanted)
+    else:
+        named = {role: name for role, name in wanted.items() if name is not None}
+        columns, where = _read_export(source, found, {**named, **format_options})
+    ordered = [columns[role] for role in wanted]
+    _check_classes(ordered[2], classes, source)
+    return Annotations.from_coded(ordered, classes, on_conflict, where)
+
+
+def _find_format(source: Source, name: str | None, wanted: dict[str, str | None]) -> str:
+    """The named format; else a long table if it has the columns; else the first that fits."""
+    from crowdwise.annotations.exports import FORMATS
+
+    if name is not None:
+        if name in KINDS or name in FORMATS:
+            return name
+        known = ", ".join([*KINDS, *FORMATS])
+        raise InputError(f"no format is called {name!r}; choose one of {known}")
+    kind = kind_of_table(source)
+    try:
+        find_columns(column_names(source, kind), wanted, source.name)
+        return kind
+    except InputError:
+        head = source.head()
+        if kind != "parquet" and not any(wanted.values()):
+            for export in FORMATS.values():
+                if export.detect(head, source.name):
+                    return export.name
+        raise
+
+
+def _read_export(
+    source: Source, name: str, options: dict[str, Any]
+) -> tuple[dict[str, Coded], Where]:
+    from crowdwise.annotations.exports import FORMATS
+
+    export = FORMATS[name]
+    unknown = [option for option in options if option not in export.options]
+    if unknown:
+        known = ", ".join(export.options) or "none"
+        raise InputError(f"the format {name} has no option {unknown[0]!r}; it has {known}")
+    frame: pl.DataFrame = export.parse(source.read(), source.name, **options)
+
+    def where(row: int) -> str:
+        return f"{source.name}, answer {row + 1}"
+
+    return {
+        role: encode(frame[role], role, where) for role in ("item", "annotator", "label")
+    }, where
+
+
+def _check_classes(label: Coded, classes: Iterable[Any] | None, source: Source) -> None:
+    """A crowd's labels have several classes, and far fewer classes than labels."""
+    n, names = len(label.codes), label.vocabulary.tolist()
+    if len(names) > MOST_CLASSES and 4 * len(names) > n:
+        raise InputError(
+            f"{source.name}: {len(names)} classes in {n} labels ({names[0]}, {names[1]}, ...); "
+            "this looks like a column of ids: name the label's column with --label COLUMN"
+        )
+    if len(names) == 1 and classes is None:
+        raise InputError(
+            f"{source.name}: every label is {names[0]!r}; a crowd's table needs two classes or "
+            "more (or name the others with classes)"
+        )
