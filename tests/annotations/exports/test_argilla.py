@@ -41,6 +41,11 @@ def test_a_list_of_one_label_is_that_label():
     assert parse(record([["glad"]]), "x")["label"].to_list() == ["glad"]
 
 
+def test_a_submitted_record_may_leave_a_question_open():
+    raw = record([None, "sad"], users=["u1", "u2"], statuses=["submitted", "submitted"])
+    assert parse(raw, "x").rows() == [("r1", "u2", "sad")]
+
+
 def test_ratings_are_numbers():
     assert parse(record([4]), "x")["label"].to_list() == [4]
 

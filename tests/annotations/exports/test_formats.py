@@ -44,6 +44,7 @@ def test_each_shape_is_recognised_by_its_own_format_only(file, name):
         b"item,annotator,answer\n1,2,0\n",
         b"id,user,response,weight\n1,2,0,1\n1,3,0,1\n",
         b"1,2,0\n",
+        b"id,rater_id,text,score\n1,2,hello,5\n",
         b'{"task": 1, "worker": 2, "label": 0}\n{"task": 1, "worker": 3, "label": 0}\n',
         b'[{"task": 1, "worker": 2, "label": 0}]',
         b"PAR1\x15\x04",

@@ -23,6 +23,11 @@ def test_choices_are_read_ignored_rejected_and_empty_ones_are_not():
     ]
 
 
+def test_a_rejected_choice_is_no_label_even_with_an_option_ticked():
+    raw = task(accept=["cat"], answer="reject") + task(accept=["dog"])
+    assert parse(raw, "x")["label"].to_list() == ["dog"]
+
+
 def test_reject_in_a_yes_no_task_is_the_other_label():
     frame = parse((FILES / "prodigy_binary.jsonl").read_bytes(), "spam.jsonl")
     assert frame.rows() == [(1, "ann", "SPAM"), (1, "bob", "not SPAM"), (3, "bob", "not SPAM")]
