@@ -34,6 +34,7 @@ class MaxMIG(Method):
 
     options_type = MaxMIGOptions
     prior: Tensor
+    given: Tensor
 
     def __init__(self, make_net: MakeNet, shape: CrowdShape, options: MaxMIGOptions) -> None:
         super().__init__(make_net, shape, options)
@@ -41,12 +42,15 @@ class MaxMIG(Method):
         self.net = make_net()
         self.W = nn.Parameter(torch.zeros(R, C, C))  # W[r, c, y]
         self.register_buffer("prior", _prior(options.prior, C), persistent=False)
+        self.register_buffer("given", torch.full((R, C), 1 / C))  # how often r says y, at start
         self.optimizers = [make_optimizer(options, self.parameters())]
 
     @torch.no_grad()
     def start(self, data: CrowdData) -> None:
         """W^r = log(T_mle + eps), T_mle^r[p, q] = Σ_{i in r, y=q} Q_i(p) / Σ_{i in r} Q_i(p)."""
-        votes = expected_votes(data)
+        votes = expected_votes(data)  # (R, p, q)
+        counts = votes.sum(dim=1) + EPS  # a silent annotator stays even
+        self.given.copy_(counts / counts.sum(dim=1, keepdim=True))
         tiny = torch.finfo(votes.dtype).tiny
         self.W.copy_((votes / votes.sum(dim=2, keepdim=True).clamp(min=tiny) + EPS).log())
 
@@ -62,8 +66,14 @@ class MaxMIG(Method):
         return probabilities(self.net, x)
 
     def confusions(self) -> Tensor:
-        """The rows' softmax of W: W starts as the logarithm of a confusion."""
-        return self.W.detach().softmax(dim=2)
+        """W holds beliefs about the class given a label; Bayes turns them around.
+
+        P(c | y) = softmax_c(W[c, y] + log π_c) and T[c, y] ∝ P(c | y) · share of r's labels that
+        say y. (A constant added to W[:, y] changes no q, so W alone does not fix T.)
+        """
+        of_label = (self.W.detach() + self.prior.log()[:, None]).softmax(dim=1)  # (R, c, y)
+        joint = of_label * self.given[:, None, :]
+        return joint / joint.sum(dim=2, keepdim=True)
 
 
 def _prior(given: tuple[float, ...] | None, C: int) -> Tensor:
