@@ -20,7 +20,8 @@ def test_the_numbers_are_there():
     crowd = Annotations.from_triples(
         [0, 0, 1, 1, 2], ["ann", "bo", "ann", "bo", "ann"], ["cat", "cat", "dog", "cat", "dog"]
     )
-    text = printed(summarise(crowd, {0: "cat", 1: "cow", 2: "dog"}) | {"repeats_dropped": 4})
+    read = {"repeats_dropped": 4, "conflicts_settled": 1}
+    text = printed(summarise(crowd, {0: "cat", 1: "cow", 2: "dog"}) | read)
     for words in (
         "crowd.csv",
         "3 items, 2 annotators, 5 labels, 2 classes",
@@ -32,7 +33,8 @@ def test_the_numbers_are_there():
         "33.33% of these items",
         "40.00% of these labels",
         "min 50.0%, median 58.3%, max 66.7%",
-        "repeats dropped       4",
+        "repeats dropped       4 identical labels",
+        "conflicts settled     1 time someone gave an item two labels",
     ):
         assert words in text
 

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from crowdwise.annotations.table import Annotations, Codes
+from crowdwise.annotations.table import Annotations
+from crowdwise.annotations.vocabulary import Codes
 
 # Entries of one block of a sparse product: some hundred megabytes at worst.
 _BLOCK = 8_000_000
@@ -26,8 +27,8 @@ def label_agreement(annotations: Annotations) -> float:
         >>> round(label_agreement(crowd), 3)
         0.333
     """
-    votes, totals = _votes(annotations)
-    pairs = _over_two(totals).sum()
+    votes = annotations.votes()
+    pairs = _over_two(votes.sum(axis=1)).sum()
     return float(_over_two(votes.data).sum() / pairs) if pairs else float("nan")
 
 
@@ -46,8 +47,9 @@ def krippendorff_alpha(annotations: Annotations) -> float:
         >>> krippendorff_alpha(crowd)
         1.0
     """
-    votes, totals = _votes(annotations)
-    votes, totals = votes[totals >= 2], totals[totals >= 2].astype(np.float64)
+    votes = annotations.votes()
+    votes = votes[votes.sum(axis=1) >= 2]
+    totals = votes.sum(axis=1).astype(np.float64)
     n = totals.sum()
     per_class = np.asarray(votes.sum(axis=0), dtype=np.float64).ravel()
     # Σ_{c≠k} n_c n_k = (Σ_c n_c)² - Σ_c n_c²; the same within an item.
@@ -107,16 +109,6 @@ def pairwise_agreement(annotations: Annotations, min_shared: int = 1) -> PairAgr
     order = np.lexsort((b, a))
     counts = both_counts[order]
     return PairAgreement(a[order], b[order], counts >> 32, counts & (2**32 - 1))
-
-
-def _votes(annotations: Annotations) -> tuple[sparse.csr_array, NDArray[np.int64]]:
-    """Votes per item and class (N, C), sparse, and per item (N,)."""
-    votes = sparse.coo_array(
-        (np.ones(len(annotations), np.int64), (annotations.item, annotations.label)),
-        shape=(annotations.n_items, annotations.n_classes),
-    ).tocsr()
-    votes.sum_duplicates()
-    return votes, np.bincount(annotations.item, minlength=annotations.n_items).astype(np.int64)
 
 
 def _over_two(counts: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -49,6 +49,8 @@ def summarise(annotations: Annotations, truth: Truth | None = None) -> dict[str,
         ],
         "label_agreement": _defined(stats.label_agreement(annotations)),
         "krippendorff_alpha": _defined(stats.krippendorff_alpha(annotations)),
+        "repeats_dropped": annotations.repeats_dropped,
+        "conflicts_settled": annotations.conflicts_settled,
     }
     if truth is not None:
         summary["truth"] = _against(annotations, truth)

@@ -8,6 +8,7 @@ import sys
 
 import typer
 
+from crowdwise.cli.inspect import inspect
 from crowdwise.cli.methods import methods
 from crowdwise.cli.simulate import simulate
 from crowdwise.errors import InputError
@@ -26,6 +27,7 @@ def main() -> None:
     """Train a classifier from a crowd's labels, and learn whom in the crowd to trust."""
 
 
+app.command("inspect")(inspect)
 app.command("methods")(methods)
 app.command("simulate")(simulate)
 

@@ -14,6 +14,7 @@ _BAR = 24  # characters of the longest bar
 
 def show(summary: dict[str, Any], console: Console, name: str) -> None:
     """Print what `crowdwise.annotations.summary.summarise` says about the table called `name`."""
+    block = "█" if console.encoding.startswith("utf") else "#"
     console.print(Text(plain(name), style="bold"))
     console.print(
         ", ".join(
@@ -30,10 +31,14 @@ def show(summary: dict[str, Any], console: Console, name: str) -> None:
     console.print()
     console.print(_facts(summary), highlight=False)
     console.print()
-    console.print(_classes(summary["class_balance"]), highlight=False)
+    console.print(_classes(summary["class_balance"], block), highlight=False)
     if "truth" in summary:
         console.print()
         console.print(_truth(summary["truth"]), highlight=False)
+    if "figures" in summary:
+        console.print()
+        for path in summary["figures"]:
+            console.print(Text(f"wrote {plain(path)}"), soft_wrap=True)
 
 
 def _facts(summary: dict[str, Any]) -> Table:
@@ -58,13 +63,17 @@ def _facts(summary: dict[str, Any]) -> Table:
         "Krippendorff's alpha",
         "not defined" if alpha is None else f"{alpha:.3f} (1 is full agreement, 0 is chance)",
     )
-    repeats = summary.get("repeats_dropped", 0)
-    if repeats:
-        facts.add_row("repeats dropped", f"{repeats:,} (an annotator's second label of an item)")
+    if summary["repeats_dropped"]:
+        facts.add_row("repeats dropped", f"{summary['repeats_dropped']:,} identical labels")
+    if summary["conflicts_settled"]:
+        facts.add_row(
+            "conflicts settled",
+            f"{_count(summary['conflicts_settled'], 'time')} someone gave an item two labels",
+        )
     return facts
 
 
-def _classes(balance: list[dict[str, Any]]) -> Table:
+def _classes(balance: list[dict[str, Any]], block: str) -> Table:
     """The classes in their own order; of very many, the most frequent."""
     shown = balance
     if len(balance) > _CLASSES_SHOWN:
@@ -76,7 +85,7 @@ def _classes(balance: list[dict[str, Any]]) -> Table:
     table.add_column("share", justify="right")
     table.add_column("")
     for entry in shown:
-        bar = "█" * round(_BAR * entry["share"] / most)
+        bar = block * round(_BAR * entry["share"] / most)
         table.add_row(
             Text(plain(str(entry["class"]))),
             f"{entry['labels']:,}",
