@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from crowdwise.aggregate.em import Expected
 from crowdwise.aggregate.packed import Floats, Packed
 from crowdwise.aggregate.quality import quality
+from crowdwise.annotations.conversions import series
 from crowdwise.annotations.table import Annotations
 
 
@@ -23,6 +24,7 @@ class Consensus:
     item_ids: NDArray[Any]  # (N,)
     classes: NDArray[Any]  # (C,)
     labels: NDArray[Any]  # (N,) class values
+    codes: NDArray[np.int32]  # (N,) the same as indices into classes
     proba: Floats  # (N, C)
     annotators: pl.DataFrame  # one row per annotator
     confusions: Floats | None  # (R, C, C), rows = true class, columns = label given
@@ -33,15 +35,14 @@ class Consensus:
 
     def to_frame(self) -> pl.DataFrame:
         """One row per item: item, label, probability of that label, `p_<class>` per class."""
-        best = self.proba[np.arange(len(self.labels)), _codes(self.labels, self.classes)]
-        columns: dict[str, Any] = {
-            "item": self.item_ids,
-            "label": self.labels,
-            "probability": best,
+        columns = {
+            "item": series(self.item_ids),
+            "label": series(self.classes).gather(self.codes),
+            "probability": pl.Series(self.proba[np.arange(len(self.codes)), self.codes]),
         }
         for code, name in enumerate(self.classes.tolist()):
-            columns[f"p_{name}"] = self.proba[:, code]
-        return pl.DataFrame({name: _plain(column) for name, column in columns.items()})
+            columns[f"p_{name}"] = pl.Series(self.proba[:, code])
+        return pl.DataFrame(columns)
 
 
 def consensus(
@@ -73,28 +74,21 @@ def consensus(
         codes = proba.argmax(axis=1).astype(np.int32)
     shape = (packed.n_annotators, packed.n_classes, packed.n_classes)
     counts = expected.counts.reshape(shape).transpose(0, 2, 1)  # (R, true, given)
-    frame: dict[str, Any] = {"annotator": annotations.annotator_ids}
-    frame |= quality(counts, shares, confusions) | (columns or {})
+    measured = quality(counts, shares, confusions) | (columns or {})
+    frame = {"annotator": series(annotations.annotator_ids)} | {
+        name: pl.Series(column, nan_to_null=True) for name, column in measured.items()
+    }
     return Consensus(
         method,
         annotations.item_ids,
         annotations.classes,
-        np.asarray(annotations.classes)[codes],
+        annotations.classes[codes],
+        codes,
         proba,
-        pl.DataFrame({name: _plain(column) for name, column in frame.items()}, nan_to_null=True),
+        pl.DataFrame(frame),
         confusions,
         np.zeros(0) if history is None else history,
         steps,
         converged,
         extras or {},
     )
-
-
-def _codes(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
-    order = np.argsort(classes)
-    return np.asarray(order[np.searchsorted(classes, labels, sorter=order)])
-
-
-def _plain(column: NDArray[Any]) -> Any:
-    """Polars reads numbers from arrays as they are, and strings from lists."""
-    return column if column.dtype.kind in "iufb" else column.tolist()

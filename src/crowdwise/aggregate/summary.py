@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdwise.aggregate.consensus import Consensus
-from crowdwise.annotations.known import truth_codes
 from crowdwise.annotations.table import Annotations
 
 
@@ -20,7 +19,7 @@ def summarise(
     Args:
         known: (N,) true codes as `truth_codes` gives them: -1 where unknown.
     """
-    answer = truth_codes(annotations, consensus.labels)  # (N,)
+    answer = consensus.codes
     counts = np.bincount(answer, minlength=annotations.n_classes).tolist()
     names = map(str, annotations.classes.tolist())
     summary: dict[str, Any] = {
