@@ -1,4 +1,4 @@
-"""UnionNet-B (Wei, Xie, Xu, Xie & Li, TNNLS 2022): all annotators as one source of R·C labels.
+"""UnionNet-B (Wei, Xie, Feng, Han & An, TNNLS 2022): all annotators as one source of R·C labels.
 
 Θ[(r, q), p] = exp Z[(r, q), p] / Σ_{r', q'} exp Z[(r', q'), p]
 loss = mean over items of (1/|A_i|) Σ_{r in A_i} -log (Θ p_i)[(r, y_i^r)]
