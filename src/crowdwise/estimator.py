@@ -95,16 +95,25 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             items: the ids that the rows of X describe; items nobody labelled get predictions.
             on_epoch: called with every epoch's record.
         """
+        return self._train(self._prepare(X, annotations, items), on_epoch)
+
+    def _prepare(self, X: ArrayLike, annotations: Any, items: Sequence[Any] | None) -> CrowdData:
+        """Put rows and labels together, and settle every option."""
         x = np.asarray(X)
-        crowd = aligned(_as_annotations(annotations), len(x), items)
-        data = CrowdData(x, crowd)
+        data = CrowdData(x, aligned(_as_annotations(annotations), len(x), items))
         self.shape_ = data.shape
-        self.classes_ = crowd.classes
+        self.classes_ = data.annotations.classes
         self.settings_ = self._settings(data)
+        return data
+
+    def _train(
+        self, data: CrowdData, on_epoch: Callable[[Record], None] | None = None
+    ) -> CrowdClassifier:
+        """Train, then take stock of items and annotators."""
         with seeded(self.seed):
             self.model_ = self._build()
             self.history_ = fit(self.model_, data, on_epoch=on_epoch)
-        self._take_stock(crowd, self.predict_proba(x))
+        self._take_stock(data)
         return self
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -127,14 +136,17 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def save(self, folder: str | Path) -> Run:
         """Write a run folder that `crowdwise.load` reads; see the floor plan for its files."""
-        run = Run.create(folder, self.describe())
+        run = Run.create(folder, self._describe())
         for record in self.history_:
             run.log(record)
+        return self._write(run)
+
+    def _write(self, run: Run) -> Run:
         frames = {"consensus": self.consensus_, "annotators": self.annotators_}
         write_run(run, self.model_.state_dict(), frames)
         return run
 
-    def describe(self) -> dict[str, Any]:
+    def _describe(self) -> dict[str, Any]:
         """What a run folder's config.json says, enough to build the model again."""
         return {
             "net": self.net if isinstance(self.net, str) else OWN_NET,
@@ -171,9 +183,10 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         return methods.create(self.method, make_net, shape, self.settings_)
 
-    def _take_stock(self, crowd: Annotations, proba: NDArray[np.float64]) -> None:
+    def _take_stock(self, data: CrowdData) -> None:
         """Consensus, annotators, confusions and groups, as people read them."""
-        together = with_classifier(crowd, proba)
+        proba = predict(self.model_, data.source).double().numpy()
+        together = with_classifier(data.annotations, proba)
         confusions, groups = self.model_.confusions(), self.model_.groups()
         self.confusions_ = together.confusions if confusions is None else _numpy(confusions)
         self.groups_ = None if groups is None else _numpy(groups)

@@ -8,6 +8,7 @@ import sys
 
 import typer
 
+from crowdwise.cli.fit import fit
 from crowdwise.cli.inspect import inspect
 from crowdwise.cli.methods import methods
 from crowdwise.cli.simulate import simulate
@@ -27,6 +28,7 @@ def main() -> None:
     """Train a classifier from a crowd's labels, and learn whom in the crowd to trust."""
 
 
+app.command("fit")(fit)
 app.command("inspect")(inspect)
 app.command("methods")(methods)
 app.command("simulate")(simulate)
