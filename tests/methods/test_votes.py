@@ -5,6 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crowdwise.aggregate import votes as aggregate
 from crowdwise.annotations import Annotations
 from crowdwise.batches import CrowdData
 from crowdwise.methods.votes import expected_votes, majority, vote_counts, vote_shares
@@ -47,3 +48,12 @@ def test_the_majority_ignores_the_seed_where_there_is_no_tie() -> None:
     assert clear.any()
     for seed in range(20):
         assert torch.equal(majority(data, seed)[clear].argmax(1), counts[clear].argmax(1))
+
+
+@given(st.integers(0, 99), st.integers(1, 7))
+def test_votes_agree_with_the_truth_inference_of_the_same_name(seed: int, per_item: int) -> None:
+    annotations = crowd(seed, per_item=per_item)
+    data = CrowdData(features(), annotations)
+    np.testing.assert_allclose(vote_shares(data), aggregate.vote_shares(annotations), rtol=1e-6)
+    lowest = majority(data, seed=None).argmax(dim=1)
+    assert lowest.tolist() == aggregate.majority_labels(annotations, ties="lowest").tolist()
