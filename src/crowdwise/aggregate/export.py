@@ -38,11 +38,17 @@ def csv_text(frame: pl.DataFrame) -> str:
     return safe.rename({name: neutralised(name) for name in frame.columns}).write_csv()
 
 
-def write_frame(frame: pl.DataFrame, path: str) -> None:
-    """Write `frame` to a .csv or .parquet file, whole or not at all."""
+def kind_of_file(path: str) -> str:
+    """.csv or .parquet, by the name."""
     kind = Path(path).suffix.lower()
     if kind not in (".csv", ".parquet"):
         raise InputError(f"{path}: the name says no known format; end it in .csv or .parquet")
+    return kind
+
+
+def write_frame(frame: pl.DataFrame, path: str) -> None:
+    """Write `frame` to a .csv or .parquet file, whole or not at all."""
+    kind = kind_of_file(path)
     with whole(path) as temporary:
         if kind == ".csv":
             temporary.write_text(csv_text(frame), encoding="utf-8")

@@ -9,6 +9,7 @@ import sys
 import typer
 
 from crowdwise.cli.fit import fit
+from crowdwise.cli.aggregate import aggregate
 from crowdwise.cli.inspect import inspect
 from crowdwise.cli.methods import methods
 from crowdwise.cli.simulate import simulate
@@ -29,6 +30,7 @@ def main() -> None:
 
 
 app.command("fit")(fit)
+app.command("aggregate")(aggregate)
 app.command("inspect")(inspect)
 app.command("methods")(methods)
 app.command("simulate")(simulate)

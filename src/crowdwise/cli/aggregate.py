@@ -1,0 +1,246 @@
+"""`crowdwise aggregate`: the items' labels and the annotators' quality, from the labels alone."""
+
+from contextlib import suppress
+from typing import Annotated, Any
+
+import typer
+
+from crowdwise.errors import InputError
+
+READING = frozenset({"path", "format", "item", "annotator", "label", "classes", "on_conflict"})
+
+
+def aggregate(
+    table: Annotated[
+        str,
+        typer.Argument(metavar="TABLE", help="The crowd's labels: a file, or - for stdin."),
+    ],
+    method: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="majority, weighted-majority, dawid-skene, grouped-dawid-skene, one-coin, glad, "
+            "mace; or all, to compare them by --truth.",
+        ),
+    ] = "dawid-skene",
+    out: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Write the consensus: .csv, .parquet, or - for stdout."),
+    ] = None,
+    annotators_out: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Write a row per annotator: .csv or .parquet."),
+    ] = None,
+    truth: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="True labels, to measure with; they are never fitted."),
+    ] = None,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="An option of the method, as smoothing=0.5."
+        ),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object, for programs to read.")
+    ] = False,
+    file_format: Annotated[
+        str | None,
+        typer.Option("--format", metavar="NAME", help="What wrote TABLE; guessed if not given."),
+    ] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE", help="What the format asks for, as from_name=animal; repeatable."
+        ),
+    ] = None,
+    item: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Which column names the labelled item.")
+    ] = None,
+    annotator: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Which column names the person.")
+    ] = None,
+    label: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Which column holds the label given.")
+    ] = None,
+    truth_item: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="The item column of the --truth file.")
+    ] = None,
+    truth_label: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="The label column of the --truth file.")
+    ] = None,
+    on_conflict: Annotated[
+        str,
+        typer.Option(
+            metavar="RULE",
+            help="If someone gave an item two labels: error, first, last, majority or drop.",
+        ),
+    ] = "error",
+) -> None:
+    """Infer the items' true labels without features, and tell good annotators from bad.
+
+    crowdwise aggregate labels.csv --method dawid-skene --out consensus.csv
+    """
+    import io
+    import json
+    import sys
+
+    from rich.console import Console
+
+    import crowdwise
+    from crowdwise.aggregate import METHODS
+    from crowdwise.aggregate.export import csv_text, kind_of_file, write_frame
+    from crowdwise.aggregate.summary import summarise
+    from crowdwise.annotations.known import truth_codes
+    from crowdwise.annotations.readers import read_annotations
+    from crowdwise.annotations.truth import read_truth
+
+    if method == "all" and (truth is None or out or annotators_out or setting):
+        raise InputError(
+            "--method all compares the methods: give --truth, and neither --out, "
+            "--annotators-out nor --set"
+        )
+    for path in (out, annotators_out):
+        if path not in (None, "-"):
+            kind_of_file(path)  # a name that cannot be written is refused before the work
+    if annotators_out == "-":
+        raise InputError("--annotators-out writes to a file only; name a .csv or .parquet file")
+    if out == "-" and as_json:
+        raise InputError("--out - and --json would both write to standard output; choose one")
+    annotations = read_annotations(
+        table,
+        format=file_format,
+        item=item,
+        annotator=annotator,
+        label=label,
+        on_conflict=on_conflict,
+        **named(option or [], "--option", READING),
+    )
+    known = None
+    if truth is not None:
+        known = truth_codes(
+            annotations,
+            read_truth(truth, annotations=annotations, item=truth_item, label=truth_label),
+        )
+    said_to = sys.stderr if out == "-" else sys.stdout
+    if isinstance(said_to, io.TextIOWrapper):
+        said_to.reconfigure(errors="replace")  # a terminal without Unicode shows ? for é
+    console = Console(file=said_to)
+
+    if method == "all":
+        rows = [
+            (name, summarise(crowdwise.aggregate(annotations, name), annotations, known))
+            for name in METHODS
+        ]
+        if as_json:
+            sys.stdout.write(json.dumps({"table": table, "methods": dict(rows)}, indent=2) + "\n")
+        else:
+            show_all(rows, console)
+        return
+
+    consensus = crowdwise.aggregate(
+        annotations, method, **read_numbers(named(setting or [], "--set"))
+    )
+    if annotators_out is not None:
+        write_frame(consensus.annotators, annotators_out)
+    if out == "-":
+        typer.echo(csv_text(consensus.to_frame()).encode(), nl=False)
+    elif out is not None:
+        write_frame(consensus.to_frame(), out)
+    summary = {"table": table, **summarise(consensus, annotations, known)}
+    if as_json:
+        sys.stdout.write(json.dumps(summary, indent=2) + "\n")
+        return
+    show(summary, consensus.annotators, console)
+    for path in (out, annotators_out):
+        if path not in (None, "-"):
+            console.print(f"wrote {path}", markup=False, highlight=False, soft_wrap=True)
+
+
+def named(texts: list[str], flag: str, taken: frozenset[str] = frozenset()) -> dict[str, Any]:
+    """NAME=VALUE texts as keyword arguments; true and false are meant as such."""
+    found: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not (equals and name.isidentifier()):
+            raise InputError(f"{flag} {text!r} is not NAME=VALUE; write for example smoothing=0.5")
+        if name in found or name in taken:
+            raise InputError(f"{flag} {text!r}: {name} is given elsewhere; give it once")
+        found[name] = {"true": True, "false": False}.get(value, value)
+    return found
+
+
+def read_numbers(settings: dict[str, Any]) -> dict[str, Any]:
+    """The same with 2 read as a whole number, 2.5 as a number, and "lowest" left alone."""
+    read = dict(settings)
+    for name, value in settings.items():
+        for kind in (float, int):  # the stricter last
+            if isinstance(value, str):
+                with suppress(ValueError):
+                    read[name] = kind(value)
+    return read
+
+
+def show(summary: dict[str, Any], annotators: Any, console: Any) -> None:
+    """The summary for people: what was read, how it converged, the best and worst annotators."""
+    from rich.table import Table
+
+    counted = "{labels:,} labels on {items:,} items by {annotators:,} annotators, {classes} classes"
+    lines = [counted.format(**summary), convergence(summary)]
+    lines.append(f"{summary['labels_like_consensus']:.1%} of the labels are the consensus")
+    if summary.get("accuracy") is not None:
+        asked = summary["items_with_truth"]
+        lines.append(f"accuracy {summary['accuracy']:.2%} on {asked:,} items with truth")
+    for line in lines:
+        console.print(line, markup=False, highlight=False)
+    ranked = annotators.filter(annotators["labels"] > 0).sort(
+        ["cost", "labels", "annotator"], descending=[False, True, False]
+    )
+    few = ranked if len(ranked) <= 10 else ranked[:5].vstack(ranked[-5:])
+    console.print(
+        "annotators by cost (0: their labels inform fully, 1: not at all)", highlight=False
+    )
+    grid = Table()
+    for column in ("annotator", "labels", "accuracy", "corrected", "cost"):
+        grid.add_column(column, justify="left" if column == "annotator" else "right")
+    for place, row in enumerate(few.iter_rows(named=True)):
+        if len(ranked) > 10 and place == 5:
+            grid.add_row(f"… {len(ranked) - 10:,} more …", "", "", "", "")
+        numbers = (row[name] for name in ("accuracy", "corrected_accuracy", "cost"))
+        name = str(row["annotator"]).replace("[", r"\[")
+        grid.add_row(name, f"{row['labels']:,}", *(f"{number:.3f}" for number in numbers))
+    console.print(grid)
+
+
+def convergence(summary: dict[str, Any]) -> str:
+    """`dawid-skene: converged after 9 steps, objective -1234.5 → -1200.1 ▁▅▇█`."""
+    steps = summary["steps"]
+    if steps == 1:
+        return f"{summary['method']}: one step"
+    ended = "converged" if summary["converged"] else "stopped, not converged,"
+    text = f"{summary['method']}: {ended} after {steps} steps"
+    path = summary["objective"]
+    if not path:
+        return text
+    low, high = path[0], max(path)
+    shown = path[:: -(-len(path) // 20)]  # twenty marks at most
+    marks = [round(7 * (value - low) / (high - low)) if high > low else 7 for value in shown]
+    spark = "".join("▁▂▃▄▅▆▇█"[min(max(mark, 0), 7)] for mark in marks)
+    return f"{text}, objective {path[0]:,.1f} → {path[-1]:,.1f} {spark}"
+
+
+def show_all(rows: list[tuple[str, dict[str, Any]]], console: Any) -> None:
+    """The methods beside each other, the most accurate first."""
+    from rich.table import Table
+
+    asked = rows[0][1]["items_with_truth"]
+    console.print(f"accuracy of the consensus on {asked:,} items with truth", highlight=False)
+    grid = Table()
+    for column in ("method", "accuracy", "steps"):
+        grid.add_column(column, justify="left" if column == "method" else "right")
+    for name, summary in sorted(rows, key=lambda row: -(row[1]["accuracy"] or 0.0)):
+        accuracy = summary["accuracy"]
+        shown = "–" if accuracy is None else f"{accuracy:.2%}"
+        more = "" if summary["converged"] else "+"
+        grid.add_row(name, shown, f"{summary['steps']}{more}")
+    console.print(grid)
