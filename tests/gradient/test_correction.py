@@ -42,7 +42,7 @@ def small_case(
     crowd = Annotations.from_triples(
         item, annotator, rng.integers(0, C, len(item)), classes=range(C)
     )
-    data = CrowdData(rng.normal(size=(B, D)), crowd)
+    data = CrowdData(torch.from_numpy(rng.normal(size=(B, D))), crowd)
     chosen = CCCOptions(
         n_models=1, n_groups=G, active=active, virtual=virtual, optimizer="sgd", lr=0.3,
         weight_decay=0.01, warmup_epochs=0, **options,  # type: ignore[arg-type]

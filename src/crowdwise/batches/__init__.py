@@ -1,5 +1,15 @@
 """What a method is fed: inputs and observed labels. There is no field for the truth."""
 
 from crowdwise.batches.crowd import CrowdBatch, CrowdData, CrowdShape
+from crowdwise.batches.images import ImageFolder
+from crowdwise.batches.source import Source, StreamSource, TensorSource
 
-__all__ = ["CrowdBatch", "CrowdData", "CrowdShape"]
+__all__ = [
+    "CrowdBatch",
+    "CrowdData",
+    "CrowdShape",
+    "ImageFolder",
+    "Source",
+    "StreamSource",
+    "TensorSource",
+]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -61,6 +61,11 @@ class CrowdData:
             )
         if len(annotations) == 0:
             raise InputError("the crowd gave no label at all; there is nothing to learn from")
+        if isinstance(self.source, TensorSource) and (bad := self.source.not_finite()) is not None:
+            raise InputError(
+                f"item {annotations.item_ids[bad]}: its features (row {bad}) hold NaN or infinity; "
+                "fill them in or drop the item"
+            )
         offsets, order = annotations.by_item
         self.annotations = annotations
         self.device = torch.device(device)
@@ -105,6 +110,30 @@ class CrowdData:
         return zip(
             torch.split(order, batch_size), self.source.batches(order, batch_size), strict=True
         )
+
+    def hold_out(self, share: float = 0.1, seed: int = 0) -> tuple[CrowdData, CrowdData]:
+        """All labels of some labelled items set aside: (for training, for validation).
+
+        Both keep every item's place and share the inputs. Agreement with the labels held out
+        serves the selection rule `validation` where nobody knows the truth.
+        """
+        n = len(self.labelled)
+        held = round(share * n)
+        if not 0 < held < n:
+            raise InputError(
+                f"a share of {share} of {n} labelled items sets {held} aside; at least one item "
+                "must be held out and one left"
+            )
+        labelled = self.labelled.cpu().numpy()
+        aside = np.zeros(len(self), dtype=bool)
+        aside[np.random.default_rng(seed).choice(labelled, held, replace=False)] = True
+        of_label = aside[self.annotations.item]
+        return self._with_labels(~of_label), self._with_labels(of_label)
+
+    def _with_labels(self, chosen: np.ndarray) -> CrowdData:
+        crowd = self.annotations
+        codes = {name: getattr(crowd, name)[chosen] for name in ("item", "annotator", "label")}
+        return CrowdData(self.source, replace(crowd, **codes), self.device)
 
     def _codes(self, codes: np.ndarray) -> Tensor:
         return torch.as_tensor(codes.astype(np.int64), device=self.device)

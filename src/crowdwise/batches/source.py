@@ -10,6 +10,8 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset, Subset
 
+from crowdwise.errors import InputError
+
 
 class Source(ABC):
     """Items by number, as float tensors on one device."""
@@ -32,8 +34,17 @@ class TensorSource(Source):
     """A tensor kept whole on the device: no worker processes, no copies but the batch itself."""
 
     def __init__(self, x: np.ndarray | Tensor, device: torch.device | str = "cpu") -> None:
-        self.values = torch.as_tensor(np.asarray(x) if not isinstance(x, Tensor) else x).to(device)
+        self.values = (x if isinstance(x, Tensor) else _as_tensor(np.asarray(x))).to(device)
         self.item_shape = tuple(self.values.shape[1:])
+
+    def not_finite(self) -> int | None:
+        """The first item with a value that is NaN or infinite."""
+        if not self.values.is_floating_point() or self.values.numel() == 0:
+            return None
+        if all(bool(edge.isfinite()) for edge in torch.aminmax(self.values)):  # no copy of values
+            return None
+        finite = self.values.isfinite().flatten(1).all(dim=1)
+        return int((~finite).nonzero()[0])
 
     def __len__(self) -> int:
         return len(self.values)
@@ -46,7 +57,10 @@ class TensorSource(Source):
 
 
 class StreamSource(Source):
-    """A map-style data set of tensors (an image folder, say) read by worker processes."""
+    """A map-style data set of tensors (an image folder, say) read by worker processes.
+
+    Draws nothing from torch's own stream, so that training is the same as on a tensor.
+    """
 
     def __init__(
         self, dataset: Dataset[Tensor], device: torch.device | str = "cpu", workers: int = 0
@@ -65,9 +79,25 @@ class StreamSource(Source):
 
     def batches(self, order: Tensor, batch_size: int) -> Iterator[Tensor]:
         loader = DataLoader(
-            Subset(self.dataset, order.tolist()), batch_size, num_workers=self.workers
+            Subset(self.dataset, order.tolist()),
+            batch_size,
+            num_workers=self.workers,
+            generator=torch.Generator(),
         )
-        return (_as_float(x.to(self.device)) for x in loader)
+        try:
+            for x in loader:
+                yield _as_float(x.to(self.device))
+        except InputError as error:  # from a worker it comes wrapped in that worker's traceback
+            raise InputError(str(error).strip().rpartition("InputError: ")[2]) from error
+
+
+def _as_tensor(x: np.ndarray) -> Tensor:
+    """NumPy's float64 is a habit, not a wish: nets compute in torch's default, float32."""
+    try:
+        values = torch.as_tensor(x)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"features must be one array of numbers: {error}") from error
+    return values.to(torch.get_default_dtype()) if values.dtype == torch.float64 else values
 
 
 def _as_float(x: Tensor) -> Tensor:

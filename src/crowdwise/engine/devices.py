@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
@@ -18,7 +19,19 @@ def make_fabric(precision: Literal["fp32", "bf16"] = "fp32", accelerator: str = 
     from lightning_fabric import Fabric
 
     kind = {"fp32": "32-true", "bf16": "bf16-mixed"}[precision]
-    return Fabric(accelerator=accelerator, devices=1, precision=kind)  # type: ignore[arg-type]
+    with _quiet("lightning_fabric"):  # it announces mixed precision on stderr
+        return Fabric(accelerator=accelerator, devices=1, precision=kind)  # type: ignore[arg-type]
+
+
+@contextmanager
+def _quiet(name: str) -> Iterator[None]:
+    logger = logging.getLogger(name)
+    level = logger.level
+    logger.setLevel(logging.WARNING)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
 def place(fabric: Fabric, module: nn.Module) -> None:

@@ -52,7 +52,10 @@ def predict_each(method: Method, x: Source) -> Tensor:
 
 def predict(method: Method, x: Source) -> Tensor:
     """Class probabilities (N, C), the mean of the models' softmaxes."""
-    order = torch.arange(len(x))
+    return _predict(method, x, torch.arange(len(x)))
+
+
+def _predict(method: Method, x: Source, order: Tensor) -> Tensor:
     with evaluating(method):
         return torch.cat([method.predict(part) for part in x.batches(order, CHUNK)])
 
@@ -67,5 +70,6 @@ def accuracies(method: Method, split: Split) -> tuple[float, list[float]]:
 
 def agreement(method: Method, data: CrowdData) -> float:
     """Share of the crowd's labels that equal the prediction: a validation score without truth."""
-    guess = predict(method, data.source).argmax(dim=1)
-    return float((guess.repeat_interleave(data.offsets.diff()) == data.label).double().mean())
+    guess = _predict(method, data.source, data.labelled).argmax(dim=1)
+    counts = data.offsets.diff()[data.labelled]
+    return float((guess.repeat_interleave(counts) == data.label).double().mean())

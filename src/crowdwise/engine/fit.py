@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import isfinite
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from torch import Tensor
 from crowdwise.batches import CrowdData
 from crowdwise.engine.devices import make_fabric, place
 from crowdwise.engine.evaluate import Split, accuracies, agreement
+from crowdwise.errors import InputError
 from crowdwise.methods.base import Method
 from crowdwise.results.selection import select
 
@@ -42,31 +44,51 @@ def fit(
         One record per epoch: epoch, rate, losses, seconds, and a score per split.
     """
     options = method.options
+    splits = splits or {}
+    if options.selection == "validation" and "validation" not in splits:
+        raise InputError(
+            "selection='validation' needs a validation split; give one, or take selection='last'"
+        )
     fabric = fabric or make_fabric(options.precision, accelerator=data.device.type)
     place(fabric, method)
-    method.train()
-    method.start(data)
     history: list[Record] = []
     best: dict[str, Tensor] = {}
-    for epoch in range(options.epochs):
-        started = perf_counter()
-        rate = options.rate(epoch)
-        method.set_rate(rate)
-        method.start_epoch(data, epoch)
-        losses = _train_epoch(method, data, options.batch_size)
-        record: Record = {"epoch": epoch + 1, "rate": rate, **losses}
-        for name, split in (splits or {}).items():
-            record |= _score(method, name, split)
-        record["seconds"] = round(perf_counter() - started, 3)
-        history.append(record)
-        if options.selection == "validation" and select(history, "validation") == epoch:
-            best = {name: value.clone() for name, value in method.state_dict().items()}
-        if on_epoch:
-            on_epoch(record)
+    method.train()
+    try:
+        method.start(data)
+        for epoch in range(options.epochs):
+            record = _epoch(method, data, splits, epoch)
+            history.append(record)
+            if options.selection == "validation" and select(history, "validation") == epoch:
+                # copies: the weights themselves go on to change
+                best = {name: value.clone() for name, value in method.state_dict().items()}
+            if on_epoch:
+                on_epoch(record)
+    finally:
+        method.eval()
     if best:
         method.load_state_dict(best)
-    method.eval()
     return history
+
+
+def _epoch(
+    method: Method, data: CrowdData, splits: Mapping[str, Split | CrowdData], epoch: int
+) -> Record:
+    started = perf_counter()
+    rate = method.options.rate(epoch)
+    method.set_rate(rate)
+    method.start_epoch(data, epoch)
+    losses = _train_epoch(method, data, method.options.batch_size)
+    for name, loss in losses.items():
+        if not isfinite(loss):
+            raise InputError(
+                f"epoch {epoch + 1}: the training {name} is {loss}; the rate {rate:g} is too high "
+                "for these features: try a lower lr, or standardise them"
+            )
+    record: Record = {"epoch": epoch + 1, "rate": rate, **losses}
+    for name, split in splits.items():
+        record |= _score(method, name, split)
+    return {**record, "seconds": round(perf_counter() - started, 3)}
 
 
 def _train_epoch(method: Method, data: CrowdData, batch_size: int) -> dict[str, float]:
