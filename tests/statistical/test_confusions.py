@@ -9,8 +9,10 @@ like N^-1/2: by 4 from 250 items to 4,000. Measured over 20 seeds:
     crowd-layer   0.041          0.012      3.6 ± 0.5
     max-mig       0.082          0.019      4.5 ± 0.6
     conal         0.044          0.014      3.3 ± 0.4
+    ccc           0.050          0.018      2.9 ± 0.7  (10 seeds)
 
-The test demands 1.7, more than three standard deviations under each. Seeds are fixed.
+The test demands 1.7: more than three standard deviations under each, 1.8 under CCC's, whose mean
+correction is taken over one epoch only. Seeds are fixed.
 """
 
 import numpy as np
@@ -83,19 +85,11 @@ def error(name: str, N: int, seed: int) -> float:
     return float(np.abs(learned.numpy() - ANNOTATORS).mean())
 
 
-@pytest.mark.parametrize("name", ["crowd-layer", "max-mig", "conal", "union-net"])
+@pytest.mark.parametrize("name", ["crowd-layer", "max-mig", "conal", "union-net", "ccc"])
 def test_learned_confusions_near_the_true_ones_as_labels_grow(name: str) -> None:
     few, many = (np.mean([error(name, N, seed) for seed in (0, 1)]) for N in (250, 4000))
     assert few / many > 1.7
     assert many < 0.03
-
-
-def test_cccs_confusions_stay_near_but_leave_the_correction_to_v() -> None:
-    """T does not absorb V, so CCC's error has a floor that labels do not lower: 0.09 to 0.13 in 20
-    seeds. It starts from softmaxed identities, whose error is 0.17."""
-    start = np.abs(torch.eye(C).softmax(dim=1).numpy() - ANNOTATORS).mean()
-    assert start > 0.16
-    assert error("ccc", 4000, seed=0) < 0.14
 
 
 def test_spammers_end_in_groups_apart_from_good_annotators() -> None:

@@ -1,13 +1,10 @@
 """What every command that reads a crowd's table asks for, worded once."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from crowdwise.errors import InputError
-
-if TYPE_CHECKING:
-    from crowdwise.annotations import Annotations
 
 Table = Annotated[
     str, typer.Argument(metavar="TABLE", help="The crowd's labels: a file, or - for stdin.")
@@ -64,8 +61,8 @@ def read_table(
     annotator: str | None,
     label: str | None,
     on_conflict: str,
-) -> "Annotations":
-    """The crowd's table, read as the options say."""
+) -> Any:
+    """The crowd's `Annotations`, read as the options say."""
     from crowdwise.annotations.readers import read_annotations
 
     named: dict[str, Any] = pairs(format_options, "--format-option", taken=_OWN)

@@ -78,12 +78,16 @@ class Peer(nn.Module):
     """One of the coupled models: a classifier, its confusions T (R, C, C), its groups g (R,)."""
 
     group: Tensor
+    V: Tensor
 
-    def __init__(self, net: Net, R: int, C: int) -> None:
+    def __init__(self, net: Net, shape: CrowdShape, n_groups: int) -> None:
         super().__init__()
+        R, C = shape.n_annotators, shape.n_classes
         self.net = net
         self.T = nn.Parameter(torch.eye(C).repeat(R, 1, 1))
         self.register_buffer("group", torch.zeros(R, dtype=torch.int64))
+        # mean correction of this epoch, (G, C, C): the labels are explained by T + V, not by T
+        self.register_buffer("V", torch.zeros(min(n_groups, R), C, C))
 
 
 class CCC(Method):
@@ -95,11 +99,13 @@ class CCC(Method):
 
     def __init__(self, make_net: MakeNet, shape: CrowdShape, options: CCCOptions) -> None:
         super().__init__(make_net, shape, options)
-        R, C = shape.n_annotators, shape.n_classes
-        self.peers = nn.ModuleList(Peer(make_net(), R, C) for _ in range(options.n_models))
+        self.peers = nn.ModuleList(
+            Peer(make_net(), shape, options.n_groups) for _ in range(options.n_models)
+        )
         self.optimizers = [make_optimizer(options, peer.parameters()) for peer in self.peers]
         self.distilled: list[DistilledSet] = []  # by the model that learns from it
         self.data: CrowdData | None = None
+        self.corrections = 0
 
     def start(self, data: CrowdData) -> None:
         given = data.label, data.offsets.diff()
@@ -130,8 +136,10 @@ class CCC(Method):
         for peer in self._peers():
             seed = int(torch.randint(2**31 - 1, ()))
             peer.group = group_annotators(peer.T, self.heard, self.n_groups, seed)
+        self.corrections = 0  # iterations of this epoch so far
 
     def update(self, batch: CrowdBatch) -> dict[str, Tensor]:
+        self.corrections += 1
         losses = [self._update_peer(k, batch) for k in range(len(self.peers))]
         return {"loss": torch.stack(losses).mean()}
 
@@ -144,6 +152,7 @@ class CCC(Method):
         if self.distilled:
             V = self._virtual_and_meta(k, batch, h, z, t)  # (G, C, C)
             t = t + V[peer.group[batch.annotator]]
+            peer.V.lerp_(V, 1 / self.corrections)
         return self._actual(peer, self.optimizers[k], batch, z, t)
 
     def _virtual_and_meta(
@@ -180,7 +189,7 @@ class CCC(Method):
         G = torch.autograd.grad(meta_loss, [theta_hat[name] for name in active])
         u = logits_along(back, G) if back else head_along(h.detach(), *G)  # (B, C)
         along = crowd_gradients_along(z.detach(), u, t, batch.row, batch.label, EPS)
-        slope = scatter(along, peer.group[batch.annotator], self.n_groups)
+        slope = scatter(along, peer.group[batch.annotator], len(peer.V))
         largest = peer.T.detach().max()
         if chosen.preset == "reference":  # max(T) after the virtual update of T
             largest = (
@@ -225,7 +234,9 @@ class CCC(Method):
         return torch.cat([probabilities(peer.net, x) for peer in self._peers()])
 
     def confusions(self) -> Tensor:
-        return torch.stack([peer.T.detach().softmax(dim=2) for peer in self._peers()]).mean(dim=0)
+        """Rows of T + V softmaxed, V the mean correction of the last epoch, mean of the peers."""
+        corrected = [peer.T.detach() + peer.V[peer.group] for peer in self._peers()]
+        return torch.stack([T.softmax(dim=2) for T in corrected]).mean(dim=0)
 
     def groups(self) -> Tensor:
         return self._peers()[0].group
