@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 README = (Path(__file__).parent.parent.parent / "README.md").read_text(encoding="utf-8")
@@ -26,6 +27,10 @@ def blocks(language: str) -> list[str]:
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "labels.csv").write_text(LABELS, encoding="utf-8")
     (tmp_path / "truth.csv").write_text(TRUTH, encoding="utf-8")
+    features = np.random.default_rng(0).normal(size=(12, 2)).round(3)
+    np.save(tmp_path / "features.npy", features)
+    rows = "".join(f"photo{item},{a},{b}\n" for item, (a, b) in enumerate(features))
+    (tmp_path / "features.csv").write_text("item,a,b\n" + rows, encoding="utf-8")
     return tmp_path
 
 
