@@ -8,12 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crowdwise.annotations.vocabulary import (
-    Coded,
-    encode,
-    encode_categorical,
-    own_categorical,
-)
+from crowdwise.annotations.vocabulary import Coded, Codes, Texts, encode, encode_texts
 
 
 class StreamCoder:
@@ -23,7 +18,7 @@ class StreamCoder:
         >>> coder = StreamCoder("label")
         >>> for value in ["yes", "no", "yes"]:
         ...     coder.add(value)
-        >>> coder.coded(infer=False)
+        >>> coder.coded()
         Coded(codes=array([1, 0, 1], dtype=int32), vocabulary=array(['no', 'yes'], dtype='<U3'))
     """
 
@@ -36,13 +31,15 @@ class StreamCoder:
         """The next value; values of one kind only, so that 1 and True do not meet."""
         self._codes.append(self._place.setdefault(value, len(self._place)))
 
-    def coded(self, infer: bool) -> Coded:
-        """All values so far; `infer` reads integers and booleans from text."""
-        values = list(self._place)
-        if infer:
-            texts = pl.Series(values, dtype=pl.String).cast(own_categorical())
-            ranked = encode_categorical(texts, self.role, infer=True)
-        else:
-            ranked = encode(values, self.role)
-        codes = np.frombuffer(self._codes, dtype=np.int32) if self._codes else np.empty(0, np.int32)
-        return Coded(ranked.codes[codes], ranked.vocabulary)
+    def coded(self) -> Coded:
+        """All values so far as they are."""
+        codes, vocabulary = encode(list(self._place), self.role)
+        return Coded(codes[self._appearance()], vocabulary)
+
+    def texts(self) -> Texts:
+        """All values so far, which are text."""
+        codes, texts = encode_texts(pl.Series(list(self._place), dtype=pl.String))
+        return Texts(codes[self._appearance()], texts)
+
+    def _appearance(self) -> Codes:
+        return np.frombuffer(self._codes, dtype=np.int32) if self._codes else np.empty(0, np.int32)

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import polars as pl
 
 from crowdwise.annotations.examine import examine, line_of_row, read_slowly
 from crowdwise.annotations.source import Source
-from crowdwise.annotations.vocabulary import (
-    Coded,
-    Where,
-    categories,
-    encode_categorical,
-    own_categorical,
-)
+from crowdwise.annotations.vocabulary import Coded, Texts, Where, encode_texts, recognise
 from crowdwise.errors import InputError
 
 DOUBTFUL = "^$|\\x00|^(nan|NaN)$"  # no ids and no labels: what an empty cell or NumPy writes
+
+
+FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 
 
 def header(source: Source, kind: str = "csv") -> tuple[list[str], str]:
@@ -54,63 +51,56 @@ def read_columns(
     """The columns (role -> name) as codes and vocabularies, and how to tell a row's line."""
     names, separator = header(source, kind)
     place = {role: names.index(name) for role, name in columns.items()}
-    frame = _scan(source, separator, place, len(names))
-    if frame is None or _is_doubtful(frame, place):
+    table = _table(source, separator)
+    try:
+        ragged = _may_be_ragged(table, len(names))
+        texts = _scan(table, place)
+    except FAILURES:
         examine(source, names, separator, place)
-    coded = (
-        read_slowly(source, separator, place)
-        if frame is None
-        else _encode(_without_blank_lines(frame, place), place)
-    )
-    if not any(len(column.codes) for column in coded.values()):
+        ragged, texts = False, read_slowly(source, separator, place)
+    if ragged or any(column.texts.str.contains(DOUBTFUL).any() for column in texts.values()):
+        examine(source, names, separator, place)
+        texts = _without_blank_lines(texts)
+    if not any(len(column.codes) for column in texts.values()):
         raise InputError(f"{source.name}: there is a header but no row; give a table with rows")
+    coded = {role: recognise(texts.pop(role), role) for role in place}
     return coded, lambda row: f"{source.name}, line {line_of_row(source, separator, row)}"
 
 
-def _scan(
-    source: Source, separator: str, place: Mapping[str, int], width: int
-) -> pl.DataFrame | None:
-    """The wanted columns as categoricals and `end`, true where a row's last cell is empty."""
-    try:
-        table = pl.scan_csv(
-            source.scannable(),
-            separator=separator,
-            infer_schema=False,  # every value as it is written
-            empty_string_is_null=False,
-            glob=False,
-        )
-        ours = table.collect_schema().names()
-        if len(ours) != width:
-            return None
-        wanted = [
-            pl.col(ours[index]).cast(own_categorical()).alias(role) for role, index in place.items()
-        ]
-        if width - 1 not in place.values():  # polars fills the cells that a short row lacks
-            wanted.append((pl.col(ours[-1]) == "").alias("end"))
-        return table.select(wanted).collect(engine="streaming")
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
-        return None
+def _table(source: Source, separator: str) -> pl.LazyFrame:
+    return pl.scan_csv(
+        source.scannable(),
+        separator=separator,
+        infer_schema=False,  # every value as it is written
+        empty_string_is_null=False,
+        glob=False,
+    )
 
 
-def _is_doubtful(frame: pl.DataFrame, place: Mapping[str, int]) -> bool:
-    """Whether some row may be ragged, blank, or without an id or a label."""
-    if "end" in frame.columns and frame["end"].any():
-        return True
-    return any(categories(frame[role]).str.contains(DOUBTFUL).any() for role in place)
+def _may_be_ragged(table: pl.LazyFrame, width: int) -> bool:
+    """Whether some row may be short: polars fills the cells it lacks, so the last one is empty.
+
+    Only a pass over every column makes polars refuse the rows that are too long.
+    """
+    empty = table.select((pl.all() == "").any()).collect(engine="streaming")
+    if empty.width != width:
+        raise pl.exceptions.ShapeError(f"{empty.width} columns where the header has {width}")
+    return empty.height > 0 and empty.row(0)[-1] is True
 
 
-def _without_blank_lines(frame: pl.DataFrame, roles: Iterable[str]) -> pl.DataFrame:
-    """The rows of a table in which only blank lines have an empty id or label."""
-    if not any((categories(frame[role]) == "").any() for role in roles):
-        return frame
-    texts = frame.select(pl.col(role).cast(pl.String) for role in roles)
-    texts = texts.filter(pl.any_horizontal(pl.col(role) != "" for role in roles))
-    return texts.select(pl.col(role).cast(own_categorical()) for role in roles)
+def _scan(table: pl.LazyFrame, place: Mapping[str, int]) -> dict[str, Texts]:
+    """The columns one after the other: parsing is cheap, a column's text in memory is not."""
+    names = table.collect_schema().names()
+    return {
+        role: encode_texts(table.select(names[index]).collect().to_series())
+        for role, index in place.items()
+    }
 
 
-def _encode(frame: pl.DataFrame, roles: Iterable[str]) -> dict[str, Coded]:
-    coded = {}
-    for role in roles:
-        coded[role] = encode_categorical(frame[role], role, infer=True)
-        frame = frame.drop(role)  # its texts are no longer needed: let their memory go
-    return coded
+def _without_blank_lines(columns: dict[str, Texts]) -> dict[str, Texts]:
+    """The rows of a table in which only blank lines have empty cells, and those have no others."""
+    some = next(iter(columns.values()))
+    if not len(some.texts) or some.texts[0] != "":  # "" sorts first
+        return columns
+    filled = some.codes > 0
+    return {role: Texts(codes[filled] - 1, texts[1:]) for role, (codes, texts) in columns.items()}

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from crowdwise.annotations.coder import StreamCoder
 from crowdwise.annotations.source import Source
-from crowdwise.annotations.vocabulary import Coded
+from crowdwise.annotations.vocabulary import Texts
 from crowdwise.errors import InputError
 
 FAULTS = {"": "is empty", "nan": "is NaN", "NaN": "is NaN"}
@@ -72,7 +72,7 @@ def _cells(row: Sequence[str]) -> str:
     return f"{len(row)} cell{'' if len(row) == 1 else 's'} ({shown})"
 
 
-def read_slowly(source: Source, separator: str, place: Mapping[str, int]) -> dict[str, Coded]:
+def read_slowly(source: Source, separator: str, place: Mapping[str, int]) -> dict[str, Texts]:
     """The columns of a file that `examine` passed but polars refuses, a lone quote for one."""
     body = rows(source, separator)
     next(body, None)
@@ -80,7 +80,7 @@ def read_slowly(source: Source, separator: str, place: Mapping[str, int]) -> dic
     for _, row in body:
         for role, index in place.items():
             coders[role].add(row[index])
-    return {role: coder.coded(infer=True) for role, coder in coders.items()}
+    return {role: coder.texts() for role, coder in coders.items()}
 
 
 def line_of_row(source: Source, separator: str, row: int) -> int:

@@ -42,7 +42,7 @@ def read_columns(source: Source, columns: Mapping[str, str]) -> tuple[dict[str, 
             value, kind = check_value(record[key], role, kinds.get(role), where, number)
             kinds[role] = kind
             coders[role].add(value)
-    coded = {role: coder.coded(infer=False) for role, coder in coders.items()}
+    coded = {role: coder.coded() for role, coder in coders.items()}
     return coded, lambda row: where(numbers[row])
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from crowdwise.annotations.vocabulary import Where
 
 LIKELY = "a string, an integer or, for labels, a boolean"
+KINDS: dict[type | None, str] = {str: "text", int: "an integer", bool: "a boolean"}
 
 
 def as_column(values: ArrayLike | pl.Series, role: str, where: Where) -> pl.Series | NDArray[Any]:
@@ -61,8 +62,6 @@ def _from_numpy(array: NDArray[Any], role: str, where: Where) -> pl.Series | NDA
     kind = array.dtype.kind
     if len(array) == 0:
         return pl.Series([], dtype=pl.String)
-    if kind == "U":
-        return _texts(array.tolist(), role, where)
     if kind == "b" and role not in ("item", "annotator"):
         return array
     if kind == "i" or (kind == "u" and array.dtype.itemsize < 8):
@@ -93,30 +92,50 @@ def _from_objects(array: NDArray[Any], role: str, where: Where) -> pl.Series | N
     values = array.tolist()
     first_kind: type | None = None
     for index, value in enumerate(values):
-        kind = kind_of(value, role)
-        if kind is float:
-            values[index], kind = int(value), int
-        if kind is first_kind:
-            continue
-        if kind is None:
-            raise _missing(index, role, where)
-        if kind is object:
-            raise _unlikely(value, index, role, where)
-        if first_kind is not None:
-            raise InputError(
-                f"{where(index)}: the {role} {value!r} is {_article(kind)} but the rows before "
-                f"have {_article(first_kind)} such as {values[index - 1]!r}; "
-                "write the whole column as one kind"
-            )
-        first_kind = kind
-    if first_kind is str or first_kind is None:
-        return _texts(values, role, where)
+        values[index], kind = check_value(value, role, first_kind, where, index)
+        first_kind = first_kind or kind
+    if first_kind in (str, None):
+        return pl.Series(values, dtype=pl.String)
     if first_kind is bool:
         return np.array(values, dtype=bool)
     try:
         return np.array(values, dtype=np.int64)
     except OverflowError:
         return _one_dimensional([int(value) for value in values])
+
+
+def check_value(
+    value: Any, role: str, first_kind: type | None, where: Where, index: int
+) -> tuple[Any, type]:
+    """The value (whole floats as integers) and its kind, which has to be the first value's."""
+    kind = kind_of(value, role)
+    if kind is float:
+        value, kind = int(value), int
+    if kind is None:
+        raise _missing(index, role, where)
+    if kind is object:
+        raise _unlikely(value, index, role, where)
+    if first_kind not in (None, kind):
+        raise InputError(
+            f"{where(index)}: the {role} {short(value)} is {KINDS[kind]}, the rows before have "
+            f"{KINDS[first_kind]}; write the whole column as one kind"
+        )
+    if kind is str:
+        fault = text_fault(value)
+        if fault:
+            raise InputError(
+                f"{where(index)}: the {role} {short(value)} {fault}; repair or drop the row"
+            )
+    return value, kind
+
+
+def text_fault(text: str) -> str | None:
+    """Why a text is no id and no label, if so."""
+    if not text:
+        return "is empty"
+    if "\0" in text:
+        return "holds a NUL byte"
+    return None if text.isascii() or _is_unicode(text) else "holds half of a character"
 
 
 def kind_of(value: Any, role: str) -> type | None:
@@ -137,27 +156,12 @@ def kind_of(value: Any, role: str) -> type | None:
     return object
 
 
-def _texts(values: list[str], role: str, where: Where) -> pl.Series:
-    try:
-        return pl.Series([str(value) for value in values], dtype=pl.String)
-    except UnicodeEncodeError as error:
-        index = next(i for i, value in enumerate(values) if not _is_unicode(value))
-        raise InputError(
-            f"{where(index)}: the {role} {values[index]!r} holds half of a character "
-            "(a lone surrogate); write it in full"
-        ) from error
-
-
 def _is_unicode(text: str) -> bool:
     try:
         text.encode()
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _article(kind: type) -> str:
-    return {str: "text", int: "an integer", bool: "a boolean"}[kind]
 
 
 def _missing(index: int, role: str, where: Where) -> InputError:
@@ -167,6 +171,10 @@ def _missing(index: int, role: str, where: Where) -> InputError:
 
 
 def _unlikely(value: Any, index: int, role: str, where: Where) -> InputError:
+    return InputError(f"{where(index)}: the {role} {short(value)} should be {LIKELY}")
+
+
+def short(value: Any) -> str:
+    """A value as Python writes it, cut to a readable length."""
     shown = repr(value)
-    shown = shown if len(shown) <= 40 else f"{shown[:37]}..."
-    return InputError(f"{where(index)}: the {role} {shown} should be {LIKELY}")
+    return shown if len(shown) <= 40 else f"{shown[:37]}..."

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from crowdwise.annotations.objects import as_column
+from crowdwise.annotations.objects import as_column, text_fault
 from crowdwise.errors import InputError
 
 Codes = NDArray[np.int32]
 Where = Callable[[int], str]
 
+PART = 500_000  # rows worked on at once where a whole column would cost memory
 INTEGER = "^(0|-?[1-9][0-9]*)$"  # as str(int) writes it: 007, +1 and -0 stay strings
 BOOLEANS = (["false", "true"], ["False", "True"])
 LABELS = ("label", "truth")  # the roles whose values may be booleans
@@ -25,6 +27,13 @@ class Coded(NamedTuple):
 
     codes: Codes
     vocabulary: NDArray[Any]
+
+
+class Texts(NamedTuple):
+    """A column of text as codes (L,) into its distinct texts, which are sorted."""
+
+    codes: Codes
+    texts: pl.Series
 
 
 def row_number(index: int) -> str:
@@ -46,68 +55,86 @@ def encode(values: ArrayLike | pl.Series, role: str, where: Where = row_number) 
     if isinstance(column, np.ndarray):
         vocabulary, codes = np.unique(column, return_inverse=True)
         return Coded(codes.astype(np.int32), vocabulary)
-    column = column.cast(own_categorical())
-    texts = categories(column)
+    text_codes, texts = encode_texts(column)
     doubtful = np.flatnonzero(texts.str.contains("^$|\\x00").to_numpy())
     if len(doubtful):
-        first = int(np.flatnonzero(np.isin(column.to_physical().to_numpy(), doubtful))[0])
-        fault = "is empty" if not column[first] else "holds a NUL byte"
+        first = int(np.flatnonzero(np.isin(text_codes, doubtful))[0])
+        fault = text_fault(column[first])
         raise InputError(f"{where(first)}: the {role} {fault}; repair or drop the row")
-    return encode_categorical(column, role, infer=False)
+    return Coded(text_codes, text_array(texts))
 
 
-def own_categorical() -> pl.Categorical:
-    """A categorical type that shares its categories with no other column."""
-    return pl.Categorical(pl.Categories.random())
+def encode_texts(column: pl.Series) -> Texts:
+    """Codes into the sorted distinct texts, by sorting 64-bit hashes instead of texts.
 
+    Equal texts have equal hashes. That different texts have different ones is checked on every
+    row; should two texts ever share a hash, the next seed separates them.
 
-def categories(column: pl.Series) -> pl.Series:
-    """The texts behind a categorical's codes; they live only as long as the column does."""
-    assert isinstance(column.dtype, pl.Categorical)
-    return column.dtype.categories.to_series()
-
-
-def encode_categorical(column: pl.Series, role: str, infer: bool) -> Coded:
-    """Codes and sorted vocabulary of a categorical column whose categories are its own.
-
-    With `infer`, text becomes integers (or, for labels, booleans) when every value is written
-    exactly as an integer (or a boolean) is.
+    Example:
+        >>> encode_texts(pl.Series(["b", "a", "b"])).codes
+        array([1, 0, 1], dtype=int32)
     """
-    texts = categories(column)
-    order, vocabulary = _arrange(texts, role, infer)
+    for seed in count():
+        order, new = _by_hash(column.hash(seed).to_numpy())
+        starts = np.flatnonzero(new)
+        texts = column.gather(order[starts]).sort()
+        # The k-th distinct hash in ascending order belongs to the text number rank[k].
+        rank = texts.hash(seed).arg_sort().to_numpy().astype(np.int32)
+        codes = np.empty(len(column), dtype=np.int32)
+        codes[order] = np.repeat(rank, np.diff(starts, append=len(column)))
+        del order
+        if all(_decodes(texts, codes, column, start) for start in range(0, len(column), PART)):
+            return Texts(codes, texts)
+    raise AssertionError("the seeds never end")
+
+
+def _by_hash(hashes: NDArray[np.uint64]) -> tuple[NDArray[np.uint32], NDArray[np.bool_]]:
+    """The rows in ascending order of their hashes, and where in that order a new hash begins.
+
+    Sorted in eight parts, by the first three bits: a sort of everything at once needs the memory
+    of several columns.
+    """
+    order = np.empty(len(hashes), dtype=np.uint32)
+    new = np.empty(len(hashes), dtype=bool)
+    end = 0
+    for first_bits in range(8):
+        rows = np.flatnonzero(hashes >> np.uint64(61) == first_bits).astype(np.uint32)
+        part = hashes[rows]
+        ascending = pl.Series(part).arg_sort().to_numpy()
+        part = part[ascending]
+        start, end = end, end + len(rows)
+        order[start:end] = rows[ascending]
+        new[start : start + 1] = True
+        new[start + 1 : end] = part[1:] != part[:-1]
+    return order, new
+
+
+def _decodes(texts: pl.Series, codes: Codes, column: pl.Series, start: int) -> bool:
+    part = slice(start, start + PART)
+    return bool((texts.gather(codes[part]) == column[part]).all())
+
+
+def recognise(column: Texts, role: str) -> Coded:
+    """What a text file's column holds: integers or (labels only) booleans if all of it does.
+
+    Every value has to be written exactly as an integer (or a boolean) is, so that the text can
+    be had back.
+
+    Example:
+        >>> recognise(encode_texts(pl.Series(["10", "9"])), "item")
+        Coded(codes=array([1, 0], dtype=int32), vocabulary=array([ 9, 10]))
+    """
+    codes, texts = column
+    if role in LABELS and texts[:3].to_list() in BOOLEANS:
+        return Coded(codes, np.array([False, True]))
+    if not len(texts) or not texts.str.contains(INTEGER).all():
+        return Coded(codes, text_array(texts))
+    small = texts.cast(pl.Int64, strict=False)
+    numbers = object_array([int(t) for t in texts]) if small.null_count() else small.to_numpy()
+    order = np.argsort(numbers, kind="stable")
     rank = np.empty(len(order), dtype=np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
-    return Coded(rank[column.to_physical().to_numpy()], vocabulary)
-
-
-def _arrange(texts: pl.Series, role: str, infer: bool) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The order that sorts the texts, and the sorted vocabulary."""
-    if infer and len(texts) and texts.str.contains(INTEGER).all():
-        numbers = _integers(texts)
-        order = np.argsort(numbers, kind="stable")
-        return order, numbers[order]
-    ordered = texts.sort()
-    order = _sorting(texts, ordered)
-    if infer and role in LABELS and ordered[:3].to_list() in BOOLEANS:
-        return order, np.array([False, True])
-    return order, text_array(ordered)
-
-
-def _integers(texts: pl.Series) -> NDArray[Any]:
-    small = texts.cast(pl.Int64, strict=False)
-    if not small.null_count():
-        return small.to_numpy()
-    return object_array([int(text) for text in texts])
-
-
-def _sorting(texts: pl.Series, ordered: pl.Series) -> NDArray[Any]:
-    """argsort of distinct texts: a join on 64-bit hashes is several times faster than arg_sort."""
-    before, after = texts.hash(0), ordered.hash(0)
-    if before.n_unique() < len(before):  # two texts share a hash
-        return texts.arg_sort().to_numpy()
-    place = pl.DataFrame({"hash": before, "place": np.arange(len(before), dtype=np.int32)})
-    wanted = after.alias("hash").to_frame()
-    return wanted.join(place, on="hash", how="left", maintain_order="left")["place"].to_numpy()
+    return Coded(rank[codes], numbers[order])
 
 
 def text_array(texts: pl.Series) -> NDArray[Any]:
@@ -117,8 +144,8 @@ def text_array(texts: pl.Series) -> NDArray[Any]:
     if width > 64 and 4 * width * n > 3 * (texts.str.len_bytes().sum() + 57 * n):
         return object_array(texts.to_list())
     array = np.empty(n, dtype=f"<U{width}")
-    for start in range(0, n, 100_000):  # in parts: the Python strings on the way cost memory
-        array[start : start + 100_000] = texts[start : start + 100_000].to_numpy()
+    for start in range(0, n, PART):
+        array[start : start + PART] = texts[start : start + PART].to_numpy()
     return array
 
 
