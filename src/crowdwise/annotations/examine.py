@@ -8,11 +8,12 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 
 from crowdwise.annotations.coder import StreamCoder
+from crowdwise.annotations.objects import text_fault
 from crowdwise.annotations.source import Source
 from crowdwise.annotations.vocabulary import Texts
 from crowdwise.errors import InputError
 
-FAULTS = {"": "is empty", "nan": "is NaN", "NaN": "is NaN"}
+NAN = ("nan", "NaN")
 
 
 def rows(source: Source, separator: str) -> Iterator[tuple[int, list[str]]]:
@@ -59,10 +60,10 @@ def examine(source: Source, names: Sequence[str], separator: str, place: Mapping
             )
         for role, index in place.items():
             value = row[index]
-            fault = FAULTS.get(value) or ("holds a NUL byte" if "\0" in value else None)
+            fault = "is NaN" if value in NAN else text_fault(value)
             if fault:
                 raise InputError(
-                    f"{where}: the {role} (column {names[index]!r}) {fault}; repair or drop the row"
+                    f"{where}, column {names[index]!r}: the {role} {fault}; repair or drop the row"
                 )
 
 

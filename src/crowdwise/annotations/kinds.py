@@ -29,7 +29,7 @@ def as_kind_of(values: Iterable[Any], vocabulary: NDArray[Any]) -> list[Any]:
 def _as_kind(value: Any, kind: type) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
-    if kind is int and isinstance(value, str) and re.match(INTEGER, value):
+    if kind is int and isinstance(value, str) and re.fullmatch(INTEGER, value):
         return int(value)
     if kind is bool and value in {"false", "False", "true", "True"}:
         return value in {"true", "True"}

@@ -123,9 +123,7 @@ def check_value(
     if kind is str:
         fault = text_fault(value)
         if fault:
-            raise InputError(
-                f"{where(index)}: the {role} {short(value)} {fault}; repair or drop the row"
-            )
+            raise InputError(f"{where(index)}: the {role} {fault}; repair or drop the row")
     return value, kind
 
 
@@ -134,8 +132,10 @@ def text_fault(text: str) -> str | None:
     if not text:
         return "is empty"
     if "\0" in text:
-        return "holds a NUL byte"
-    return None if text.isascii() or _is_unicode(text) else "holds half of a character"
+        return f"{short(text)} holds a NUL byte"
+    return (
+        None if text.isascii() or _is_unicode(text) else f"{short(text)} holds half of a character"
+    )
 
 
 def kind_of(value: Any, role: str) -> type | None:
