@@ -12,6 +12,7 @@ from crowdwise.cli.fit import fit
 from crowdwise.cli.aggregate import aggregate
 from crowdwise.cli.inspect import inspect
 from crowdwise.cli.methods import methods
+from crowdwise.cli.reproduce import reproduce
 from crowdwise.cli.simulate import simulate
 from crowdwise.errors import InputError
 
@@ -33,6 +34,7 @@ app.command("fit")(fit)
 app.command("aggregate")(aggregate)
 app.command("inspect")(inspect)
 app.command("methods")(methods)
+app.command("reproduce")(reproduce)
 app.command("simulate")(simulate)
 
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crowdwise.errors import InputError
+from crowdwise.reproduce.machine import machine
 from crowdwise.reproduce.settings import setting
 
 if TYPE_CHECKING:
@@ -29,13 +31,16 @@ class Cell:
     options: Mapping[str, Any] = field(default_factory=dict)
     net_options: Mapping[str, Any] = field(default_factory=dict)
     label: str = ""  # how tables name the variant; no part of the hash
+    crowd: Mapping[str, Any] = field(default_factory=dict)  # of a simulated one: case, k, …
 
     def resolved(self) -> dict[str, Any]:
         """Everything the result depends on, settings included."""
         base = setting(self.dataset)
         own = base.ccc if self.method == "ccc" else {}
         pair = {"n_models": 2}
+        crowd = {**base.crowd, **self.crowd}
         return {
+            **({"crowd": {**crowd, "seed": self.seed}} if crowd else {}),
             "dataset": self.dataset,
             "method": self.method,
             "net": base.net,
@@ -49,6 +54,9 @@ class Cell:
         text = json.dumps(self.resolved(), sort_keys=True)
         return sha256(text.encode()).hexdigest()[:16]
 
+    def __str__(self) -> str:
+        return f"{self.dataset}, {self.label or self.method}, seed {self.seed}"
+
 
 def run_cell(cell: Cell, threads: int = 1) -> dict[str, Any]:
     """Train one cell and return its line: scores by rule, single and paired, and the curve."""
@@ -61,9 +69,7 @@ def run_cell(cell: Cell, threads: int = 1) -> dict[str, Any]:
     torch.set_num_threads(threads)
     what = cell.resolved()
     data = _dataset(cell.dataset)
-    crowd = _perfect(data) if cell.method == "true-labels" else data.annotations
-    assert crowd is not None
-    train = CrowdData(data.x_train, crowd)
+    train = CrowdData(data.x_train, _crowd(cell, data))
     splits = {"test": Split.of(data.x_test, data.y_test)}
     if data.x_valid is not None and data.y_valid is not None:
         splits["validation"] = Split.of(data.x_valid, data.y_valid)
@@ -77,7 +83,10 @@ def run_cell(cell: Cell, threads: int = 1) -> dict[str, Any]:
             train.shape,
             what["options"],
         )
-        history = fit(method, train, splits)
+        try:
+            history = fit(method, train, splits)
+        except InputError as error:
+            raise InputError(f"{cell}: {error}") from error
     return {
         "key": cell.key,
         "cell": asdict(cell),
@@ -85,6 +94,7 @@ def run_cell(cell: Cell, threads: int = 1) -> dict[str, Any]:
         **scores(history),
         "seconds": round(perf_counter() - started, 1),
         "torch": torch.__version__,
+        "machine": machine(),
     }
 
 
@@ -114,6 +124,18 @@ def _dataset(name: str) -> Dataset:
     from crowdwise import datasets
 
     return datasets.load(name)
+
+
+def _crowd(cell: Cell, data: Dataset) -> Annotations:
+    from crowdwise import simulate
+
+    if cell.method == "true-labels":
+        return _perfect(data)
+    if simulated := cell.resolved().get("crowd"):
+        assert data.y_train is not None
+        return simulate.crowd(data.y_train, n_classes=len(data.classes), **simulated)
+    assert data.annotations is not None
+    return data.annotations
 
 
 def _perfect(data: Dataset) -> Annotations:

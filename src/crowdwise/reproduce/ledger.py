@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from crowdwise.errors import InputError
+from crowdwise.files import write_text
 from crowdwise.reproduce.cells import Cell, run_cell
 
 Line = dict[str, Any]
@@ -37,14 +38,42 @@ def run(
     path.parent.mkdir(parents=True, exist_ok=True)
     _drop_cut_line(path)
     finished = read(path)
-    missing = list({cell.key: cell for cell in cells if cell.key not in finished}.values())
-    for line in _results(missing, jobs):
-        with path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
+    for line in _results(missing(cells, finished), jobs):
+        _append(path, line)
         finished[line["key"]] = line
         if on_line:
             on_line(line)
     return [finished[cell.key] | {"label": cell.label} for cell in cells]
+
+
+def missing(cells: Sequence[Cell], finished: Mapping[str, Line]) -> list[Cell]:
+    """What is still to run, each key once."""
+    return list({cell.key: cell for cell in cells if cell.key not in finished}.values())
+
+
+def merge(path: Path, other: Path, cells: Sequence[Cell]) -> int:
+    """Take over another ledger's lines for these cells; returns how many were new."""
+    if not other.is_file():
+        raise InputError(f"{other}: there is no such file of finished runs; check the name")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    _drop_cut_line(path)
+    known = read(other)
+    new = [known[cell.key] for cell in missing(cells, read(path)) if cell.key in known]
+    for line in new:
+        _append(path, line)
+    return len(new)
+
+
+def describe(line: Line) -> str:
+    """A finished run in a few words."""
+    cell = line["cell"]
+    name = cell["label"] or cell["method"]
+    return f"{cell['dataset']}, {name}, seed {cell['seed']}: last {line['paired']['last']:.2f}"
+
+
+def _append(path: Path, line: Line) -> None:
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(line) + "\n")
 
 
 def _results(cells: Sequence[Cell], jobs: int) -> Iterator[Line]:
@@ -63,6 +92,4 @@ def _drop_cut_line(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     whole = text[: text.rfind("\n") + 1]
     if whole != text:
-        from crowdwise.files import write_text
-
         write_text(path, whole)

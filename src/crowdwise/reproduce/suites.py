@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from crowdwise.errors import InputError
+from crowdwise.methods import registry
 from crowdwise.reproduce.cells import Cell
+from crowdwise.reproduce.settings import setting
 
-METHODS = [
-    "major-vote",
-    "crowd-layer",
-    "doctor-net",
-    "max-mig",
-    "conal",
-    "union-net",
-    "ccc",
-]
-GROUPS = {"music": (5, 10, 20, 30, 44), "labelme": (5, 15, 25, 40, 59)}
+METHODS = ("major-vote", "crowd-layer", "doctor-net", "max-mig", "conal", "union-net", "ccc")
+UPPER_BOUND = "true-labels"
+GROUPS = {"music": (5, 10, 20, 30, 44), "labelme": (5, 15, 25, 40, 59)}  # up to R
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A table: what it shows, where, and its cells from (data sets, methods, seeds)."""
+
+    title: str
+    cells: Callable[[Sequence[str], Sequence[str], Sequence[int]], list[Cell]]
+    datasets: tuple[str, ...] = ("music", "labelme")
+    methods: tuple[str, ...] = ()  # empty: the table is about one method and its variants
 
 
 def real(datasets: Sequence[str], methods: Sequence[str], seeds: Sequence[int]) -> list[Cell]:
@@ -24,15 +31,14 @@ def real(datasets: Sequence[str], methods: Sequence[str], seeds: Sequence[int]) 
     return [Cell(d, method, seed) for seed in seeds for d in datasets for method in methods]
 
 
-def ablation(datasets: Sequence[str], seeds: Sequence[int]) -> list[Cell]:
+def ablation(datasets: Sequence[str], methods: Sequence[str], seeds: Sequence[int]) -> list[Cell]:
     """CCC with one part taken away or turned the other way."""
     cells = []
     for seed in seeds:
         for dataset in datasets:
-            n_annotators = GROUPS[dataset][-1]
             variants: dict[str, dict[str, Any]] = {
                 "CCC": {},
-                "no groups (G = R)": {"n_groups": n_annotators},
+                "no groups (G = R)": {"n_groups": _groups(dataset)[-1]},
                 "not coupled": {"coupled": False},
                 "active=head": {"active": "head"},
                 "active=head, virtual=head": {"active": "head", "virtual": "head"},
@@ -43,11 +49,59 @@ def ablation(datasets: Sequence[str], seeds: Sequence[int]) -> list[Cell]:
     return cells
 
 
-def groups(datasets: Sequence[str], seeds: Sequence[int]) -> list[Cell]:
+def groups(datasets: Sequence[str], methods: Sequence[str], seeds: Sequence[int]) -> list[Cell]:
     """CCC over the number of annotator groups G."""
     return [
         Cell(dataset, "ccc", seed, {"n_groups": G}, label=f"G = {G}")
         for seed in seeds
         for dataset in datasets
-        for G in GROUPS[dataset]
+        for G in _groups(dataset)
     ]
+
+
+SUITES = {
+    "real": Suite("Real crowds, every method", real, methods=(*METHODS, UPPER_BOUND)),
+    "ablation": Suite("CCC, one part at a time", ablation),
+    "groups": Suite("CCC over the number of annotator groups", groups),
+}
+
+
+def cells_of(name: str, datasets: str, methods: str, n_seeds: int) -> list[Cell]:
+    """A suite's cells; `datasets` and `methods` are lists with commas, or "all".
+
+    Example:
+        >>> [(cell.dataset, cell.seed) for cell in cells_of("real", "music", "ccc", 2)]
+        [('music', 0), ('music', 1)]
+    """
+    suite = find(name)
+    if n_seeds < 1:
+        raise InputError(f"--seeds is {n_seeds}; it must be at least 1")
+    if methods != "all" and not suite.methods:
+        raise InputError(f"the suite {name} names its own methods; leave --methods out")
+    where = _listed(datasets) if datasets != "all" else suite.datasets
+    who = _listed(methods) if methods != "all" else suite.methods
+    for dataset in where:
+        setting(dataset)
+    for method in who:
+        if method not in registry.names():
+            known = ", ".join(registry.names())
+            raise InputError(f"there is no method {method!r}; choose from all, {known}")
+    return suite.cells(where, who, range(n_seeds))
+
+
+def find(name: str) -> Suite:
+    """A suite by name."""
+    if name not in SUITES:
+        raise InputError(f"there is no suite {name!r}; choose from {', '.join(SUITES)}")
+    return SUITES[name]
+
+
+def _groups(dataset: str) -> tuple[int, ...]:
+    if dataset not in GROUPS:
+        known = ", ".join(GROUPS)
+        raise InputError(f"no group counts are laid down for {dataset!r}; choose from {known}")
+    return GROUPS[dataset]
+
+
+def _listed(names: str) -> list[str]:
+    return list(dict.fromkeys(name.strip() for name in names.split(",") if name.strip()))
