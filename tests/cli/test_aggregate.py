@@ -120,7 +120,7 @@ def test_what_spreadsheets_would_run_is_quoted(tmp_path):
         (["--set", "smoothing=x"], "a number from 0"),
         (["--set", "smoothing=1", "--set", "smoothing=2"], "give it once"),
         (["--set", "colour=1"], "no option 'colour'"),
-        (["--option", "path=x"], "given elsewhere"),
+        (["--format-option", "path=x"], "given elsewhere"),
     ],
 )
 def test_bad_requests_end_in_one_sentence(labels, arguments, said):

@@ -145,9 +145,9 @@ def test_repeats_are_counted_and_contradictions_stop(crowdwise: Command, tmp_pat
         (["crowd.csv", "--format", "papyrus"], "papyrus"),
         (["crowd.csv", "--on-conflict", "shrug"], "shrug"),
         (["crowd.csv", "--figures", "crowd.csv"], "crowd.csv"),
-        (["crowd.csv", "--option", "from_name"], "NAME=VALUE"),
-        (["crowd.csv", "--option", "classes=2"], "classes=2"),
-        (["crowd.csv", "--option", "colour=red"], "colour"),
+        (["crowd.csv", "--format-option", "from_name"], "NAME=VALUE"),
+        (["crowd.csv", "--format-option", "classes=2"], "classes=2"),
+        (["crowd.csv", "--format-option", "colour=red"], "colour"),
     ],
 )
 def test_what_cannot_be_done_is_one_sentence_and_exit_code_2(
@@ -185,9 +185,9 @@ def test_a_format_and_its_options_reach_the_reader(crowdwise: Command, tmp_path:
     code, _, err = crowdwise("inspect", export)
     assert code == 2
     assert "from_name" in err
-    options = ("--format", "label-studio", "--option", "from_name=animal")
+    options = ("--format", "label-studio", "--format-option", "from_name=animal")
     code, out, err = crowdwise(
-        "inspect", export, *options, "--option", "predictions=true", "--json"
+        "inspect", export, *options, "--format-option", "predictions=true", "--json"
     )
     assert (code, err) == (0, "")
     assert [entry["class"] for entry in json.loads(out)["class_balance"]] == ["cat", "dog"]

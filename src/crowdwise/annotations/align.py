@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from crowdwise.annotations.kinds import as_kind_of
 from crowdwise.annotations.table import Annotations
+from crowdwise.annotations.vocabulary import encode
 from crowdwise.errors import InputError
 
 
-def aligned(annotations: Annotations, n_rows: int, items: Sequence[Any] | None) -> Annotations:
+def aligned(annotations: Annotations, n_rows: int, items: Iterable[Any] | None) -> Annotations:
     """Annotations whose item i is what row i describes.
 
     Args:
         annotations: the crowd's table.
         n_rows: rows of features.
-        items: ids the rows describe; None: the rows follow `item_ids`. Rows nobody labelled are
-            legal; labels of items without a row are not.
+        items: ids the rows describe, as text or numbers; None: the rows follow `item_ids`. Rows
+            nobody labelled are legal; labels of items without a row are not.
 
     Example:
         >>> crowd = Annotations.from_triples(["a", "b"], ["ann", "ann"], [0, 1])
@@ -32,30 +35,23 @@ def aligned(annotations: Annotations, n_rows: int, items: Sequence[Any] | None) 
                 "crowd's table; say which item each row describes (items=…)"
             )
         return annotations
-    ids = np.asarray(items)
-    if len(ids) != n_rows:
-        raise InputError(f"{len(ids)} item ids for {n_rows} rows of features; give one id a row")
-    row_of = {item: row for row, item in enumerate(ids.tolist())}
-    if len(row_of) < n_rows:
-        raise InputError(f"item {_repeated(ids)!r} has more than one row of features; give one")
-    rows = np.array([row_of.get(item, -1) for item in annotations.item_ids.tolist()], np.int64)
+    codes, names = encode(as_kind_of(items, annotations.item_ids), "item", _row)
+    if len(codes) != n_rows:
+        raise InputError(f"{len(codes)} item ids for {n_rows} rows of features; give one id a row")
+    if len(names) < n_rows:
+        twice = names[np.bincount(codes).argmax()]
+        raise InputError(f"item {twice} has more than one row of features; keep one")
+    row_of = dict(zip(names[codes].tolist(), range(n_rows), strict=True))
+    rows = np.array([row_of.get(item, -1) for item in annotations.item_ids.tolist()], np.int32)
     lost = np.flatnonzero((rows < 0) & (np.bincount(annotations.item, minlength=len(rows)) > 0))
     if len(lost):
-        first = annotations.item_ids[lost[0]]
         raise InputError(
-            f"item {first!s} was labelled, but no row of features describes it ({len(lost)} such "
-            "items); give features for every labelled item, or leave its labels out"
+            f"item {annotations.item_ids[lost[0]]} was labelled, but no row of features describes "
+            f"it ({len(lost)} such items; the rows describe {names[:3].tolist()}, …); give "
+            "features for every labelled item, or leave its labels out"
         )
-    return Annotations(
-        rows[annotations.item].astype(np.int32),
-        annotations.annotator,
-        annotations.label,
-        ids,
-        annotations.annotator_ids,
-        annotations.classes,
-    )
+    return replace(annotations, item=rows[annotations.item], item_ids=names[codes])
 
 
-def _repeated(ids: np.ndarray[Any, Any]) -> Any:
-    values, counts = np.unique(ids, return_counts=True)
-    return values[counts > 1].tolist()[0]
+def _row(index: int) -> str:
+    return f"the ids of the rows of features, entry {index + 1}"

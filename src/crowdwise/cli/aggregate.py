@@ -1,20 +1,31 @@
 """`crowdwise aggregate`: the items' labels and the annotators' quality, from the labels alone."""
 
-from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
 
+from crowdwise.cli.tables import (
+    Annotator,
+    AsJson,
+    FileFormat,
+    FormatOption,
+    Item,
+    Label,
+    OnConflict,
+    Settings,
+    Table,
+    Truth,
+    TruthItem,
+    TruthLabel,
+    console_on,
+    read_table,
+    settings_of,
+)
 from crowdwise.errors import InputError
-
-READING = frozenset({"path", "format", "item", "annotator", "label", "classes", "on_conflict"})
 
 
 def aggregate(
-    table: Annotated[
-        str,
-        typer.Argument(metavar="TABLE", help="The crowd's labels: a file, or - for stdin."),
-    ],
+    table: Table,
     method: Annotated[
         str,
         typer.Option(
@@ -31,71 +42,33 @@ def aggregate(
         str | None,
         typer.Option(metavar="FILE", help="Write a row per annotator: .csv or .parquet."),
     ] = None,
-    truth: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="True labels, to measure with; they are never fitted."),
-    ] = None,
-    setting: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="NAME=VALUE", help="An option of the method, as smoothing=0.5."
-        ),
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object, for programs to read.")
-    ] = False,
-    file_format: Annotated[
-        str | None,
-        typer.Option("--format", metavar="NAME", help="What wrote TABLE; guessed if not given."),
-    ] = None,
-    option: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE", help="What the format asks for, as from_name=animal; repeatable."
-        ),
-    ] = None,
-    item: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Which column names the labelled item.")
-    ] = None,
-    annotator: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Which column names the person.")
-    ] = None,
-    label: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Which column holds the label given.")
-    ] = None,
-    truth_item: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The item column of the --truth file.")
-    ] = None,
-    truth_label: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The label column of the --truth file.")
-    ] = None,
-    on_conflict: Annotated[
-        str,
-        typer.Option(
-            metavar="RULE",
-            help="If someone gave an item two labels: error, first, last, majority or drop.",
-        ),
-    ] = "error",
+    truth: Truth = None,
+    settings: Settings = None,
+    as_json: AsJson = False,
+    file_format: FileFormat = None,
+    format_option: FormatOption = None,
+    item: Item = None,
+    annotator: Annotator = None,
+    label: Label = None,
+    truth_item: TruthItem = None,
+    truth_label: TruthLabel = None,
+    on_conflict: OnConflict = "error",
 ) -> None:
     """Infer the items' true labels without features, and tell good annotators from bad.
 
     crowdwise aggregate labels.csv --method dawid-skene --out consensus.csv
     """
-    import io
     import json
     import sys
-
-    from rich.console import Console
 
     import crowdwise
     from crowdwise.aggregate import METHODS
     from crowdwise.aggregate.export import csv_text, kind_of_file, write_frame
     from crowdwise.aggregate.summary import summarise
     from crowdwise.annotations.known import truth_codes
-    from crowdwise.annotations.readers import read_annotations
     from crowdwise.annotations.truth import read_truth
 
-    if method == "all" and (truth is None or out or annotators_out or setting):
+    if method == "all" and (truth is None or out or annotators_out or settings):
         raise InputError(
             "--method all compares the methods: give --truth, and neither --out, "
             "--annotators-out nor --set"
@@ -107,25 +80,14 @@ def aggregate(
         raise InputError("--annotators-out writes to a file only; name a .csv or .parquet file")
     if out == "-" and as_json:
         raise InputError("--out - and --json would both write to standard output; choose one")
-    annotations = read_annotations(
-        table,
-        format=file_format,
-        item=item,
-        annotator=annotator,
-        label=label,
-        on_conflict=on_conflict,
-        **named(option or [], "--option", READING),
-    )
+    annotations = read_table(table, file_format, format_option, item, annotator, label, on_conflict)
     known = None
     if truth is not None:
         known = truth_codes(
             annotations,
             read_truth(truth, annotations=annotations, item=truth_item, label=truth_label),
         )
-    said_to = sys.stderr if out == "-" else sys.stdout
-    if isinstance(said_to, io.TextIOWrapper):
-        said_to.reconfigure(errors="replace")  # a terminal without Unicode shows ? for é
-    console = Console(file=said_to)
+    console = console_on(sys.stderr if out == "-" else sys.stdout)
 
     if method == "all":
         rows = [
@@ -138,9 +100,7 @@ def aggregate(
             show_all(rows, console)
         return
 
-    consensus = crowdwise.aggregate(
-        annotations, method, **read_numbers(named(setting or [], "--set"))
-    )
+    consensus = crowdwise.aggregate(annotations, method, **settings_of(settings))
     if annotators_out is not None:
         write_frame(consensus.annotators, annotators_out)
     if out == "-":
@@ -155,30 +115,6 @@ def aggregate(
     for path in (out, annotators_out):
         if path not in (None, "-"):
             console.print(f"wrote {path}", markup=False, highlight=False, soft_wrap=True)
-
-
-def named(texts: list[str], flag: str, taken: frozenset[str] = frozenset()) -> dict[str, Any]:
-    """NAME=VALUE texts as keyword arguments; true and false are meant as such."""
-    found: dict[str, Any] = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not (equals and name.isidentifier()):
-            raise InputError(f"{flag} {text!r} is not NAME=VALUE; write for example smoothing=0.5")
-        if name in found or name in taken:
-            raise InputError(f"{flag} {text!r}: {name} is given elsewhere; give it once")
-        found[name] = {"true": True, "false": False}.get(value, value)
-    return found
-
-
-def read_numbers(settings: dict[str, Any]) -> dict[str, Any]:
-    """The same with 2 read as a whole number, 2.5 as a number, and "lowest" left alone."""
-    read = dict(settings)
-    for name, value in settings.items():
-        for kind in (float, int):  # the stricter last
-            if isinstance(value, str):
-                with suppress(ValueError):
-                    read[name] = kind(value)
-    return read
 
 
 def show(summary: dict[str, Any], annotators: Any, console: Any) -> None:

@@ -11,12 +11,14 @@ from crowdwise.cli.tables import (
     Item,
     Label,
     OnConflict,
+    Settings,
     Table,
     Truth,
     TruthItem,
     TruthLabel,
-    pairs,
+    console_on,
     read_table,
+    settings_of,
 )
 from crowdwise.errors import InputError
 
@@ -39,23 +41,19 @@ def fit(
         typer.Option(metavar="FILE", help="Item ids of a matrix's rows, one per line (or .npy)."),
     ] = None,
     method: Annotated[
-        str, typer.Option(help="How to learn from the crowd; see `crowdwise methods`.")
+        str,
+        typer.Option(metavar="NAME", help="How to learn from the crowd; see `crowdwise methods`."),
     ] = "ccc",
     net: Annotated[
-        str, typer.Option(help="The classifier: auto, linear, mlp, cnn, resnet18, …")
+        str,
+        typer.Option(metavar="NAME", help="The classifier: auto, linear, mlp, cnn, resnet18, …"),
     ] = "auto",
     epochs: Annotated[
-        int | None, typer.Option(help="Passes over the data; chosen from its size if not given.")
+        int | None,
+        typer.Option(metavar="N", help="Passes over the data; chosen from its size if not given."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="The one source of randomness.")] = 0,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="NAME=VALUE",
-            help="An option of the method, such as n_groups=20; repeatable.",
-        ),
-    ] = None,
+    seed: Annotated[int, typer.Option(metavar="N", help="The one source of randomness.")] = 0,
+    settings: Settings = None,
     truth: Truth = None,
     tensorboard: Annotated[
         str | None,
@@ -74,11 +72,18 @@ def fit(
 
     crowdwise fit labels.csv --features features.csv --out run
     """
+    import sys
     from contextlib import ExitStack
 
-    from rich.console import Console
-
     from crowdwise.annotations.truth import read_truth
+
+    crowd = read_table(table, file_format, format_option, item, annotator, label, on_conflict)
+    known = None
+    if truth is not None:
+        known = read_truth(truth, annotations=crowd, item=truth_item, label=truth_label)
+    chosen = settings_of(settings, taken={"method", "net", "epochs", "seed"})
+
+    # torch takes seconds to load: what is wrong with the table is said before
     from crowdwise.batches.features import read_features
     from crowdwise.engine.progress import show_epochs
     from crowdwise.engine.tensorboard import event_files
@@ -86,16 +91,11 @@ def fit(
     from crowdwise.report.training import show_settings, show_trained
     from crowdwise.results.run import Run
 
-    crowd = read_table(table, file_format, format_option, item, annotator, label, on_conflict)
-    known = None
-    if truth is not None:
-        known = read_truth(truth, annotations=crowd, item=truth_item, label=truth_label)
-    described = read_features(features, items)
-    chosen = pairs(settings, "--set", taken={"method", "net", "epochs", "seed"})
+    described = read_features(features, items, item)
     classifier = CrowdClassifier(method, net, epochs, seed, **chosen)
-    data = classifier._prepare(described.x, crowd, described.items)
+    data = classifier._prepare(described.x, crowd, described.items_for(crowd))
     run = Run.create(out, classifier._describe())
-    console = Console()
+    console = console_on(sys.stdout)
     show_settings(classifier.settings_, console)
     with ExitStack() as stack:
         listeners = [run.log, stack.enter_context(show_epochs(classifier.settings_["epochs"]))]

@@ -4,49 +4,76 @@ from typing import Annotated
 
 import typer
 
+from crowdwise.cli.tables import AsJson
 from crowdwise.errors import InputError
 
 
 def simulate(
-    out: Annotated[str, typer.Option(help="Where to write: .csv, .parquet, or - for stdout.")],
+    out: Annotated[
+        str, typer.Option(metavar="FILE", help="Where to write: .csv, .parquet, or - for stdout.")
+    ],
     truth: Annotated[
         str | None,
-        typer.Option(help="True labels: .csv or .parquet (item, label), .npy, or - for stdin."),
+        typer.Option(
+            metavar="FILE",
+            help="True labels: .csv or .parquet (item, label), .npy, or - for stdin.",
+        ),
     ] = None,
     items: Annotated[
-        int | None, typer.Option(help="Make up a uniform truth of this many items instead.")
+        int | None,
+        typer.Option(metavar="N", help="Make up a uniform truth of this many items instead."),
     ] = None,
     classes: Annotated[
-        int | None, typer.Option(help="Classes of the made-up truth, or of a truth in 0..C-1.")
+        int | None,
+        typer.Option(metavar="N", help="Classes of the made-up truth, or of a truth in 0..C-1."),
     ] = None,
     case: Annotated[
-        str, typer.Option(help="IND-I..IV, COR-I..IV, or patterns: 'sym-0.3 pair-0.6 dummy copy'.")
+        str,
+        typer.Option(
+            metavar="NAME", help="IND-I..IV, COR-I..IV, or patterns: 'sym-0.3 pair-0.6 dummy copy'."
+        ),
     ] = "IND-I",
-    k: Annotated[int, typer.Option("-k", "--labels-per-item", help="Labels per item.")] = 3,
-    seed: Annotated[int, typer.Option(help="Decides everything that is random.")] = 0,
-    per_pattern: Annotated[int, typer.Option(help="Annotators of each pattern.")] = 50,
+    k: Annotated[
+        int, typer.Option("-k", "--labels-per-item", metavar="N", help="Labels per item.")
+    ] = 3,
+    seed: Annotated[int, typer.Option(metavar="N", help="The one source of randomness.")] = 0,
+    per_pattern: Annotated[int, typer.Option(metavar="N", help="Annotators of each pattern.")] = 50,
     tail: Annotated[
-        str, typer.Option(help="Who labels how much: paper, heavy, labelme, music, cifar10n.")
+        str,
+        typer.Option(
+            metavar="NAME", help="Who labels how much: paper, heavy, labelme, music, cifar10n."
+        ),
     ] = "paper",
     beta: Annotated[
         tuple[float, float] | None, typer.Option(help="Weights from Beta(A, B) instead of a tail.")
     ] = None,
     difficulty: Annotated[
-        float | None, typer.Option(help="Mean probability that the item itself misleads, 0 to 1.")
+        float | None,
+        typer.Option(metavar="P", help="Mean probability that the item itself misleads, 0 to 1."),
     ] = None,
     features: Annotated[
         str | None,
-        typer.Option(help="Item vectors (.npy): hard items pass for what they resemble."),
+        typer.Option(
+            metavar="FILE", help="Item vectors (.npy): hard items pass for what they resemble."
+        ),
     ] = None,
-    item_column: Annotated[str | None, typer.Option(help="Item column of --truth.")] = None,
-    label_column: Annotated[str | None, typer.Option(help="Label column of --truth.")] = None,
+    item_column: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="The item column of the --truth file.")
+    ] = None,
+    label_column: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="The label column of the --truth file.")
+    ] = None,
     truth_out: Annotated[
-        str | None, typer.Option(help="Write the truth here: .csv, .parquet or .npy.")
+        str | None,
+        typer.Option(metavar="FILE", help="Write the truth here: .csv, .parquet or .npy."),
     ] = None,
     annotators_out: Annotated[
-        str | None, typer.Option(help="Write annotator, pattern, reference, weight here (.csv).")
+        str | None,
+        typer.Option(
+            metavar="FILE", help="Write annotator, pattern, reference, weight here (.csv)."
+        ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Simulate a crowd: who labels what, and how they err, by the paper's cases or your own.
 

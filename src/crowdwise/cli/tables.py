@@ -1,5 +1,8 @@
 """What every command that reads a crowd's table asks for, worded once."""
 
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from io import TextIOWrapper
 from typing import Annotated, Any
 
 import typer
@@ -12,6 +15,14 @@ Table = Annotated[
 Truth = Annotated[
     str | None,
     typer.Option(metavar="FILE", help="True labels, one row per item: to measure, never to fit."),
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="An option of the method, as n_groups=20; repeatable.",
+    ),
 ]
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print one JSON object, for programs to read.")
@@ -65,7 +76,7 @@ def read_table(
     """The crowd's `Annotations`, read as the options say."""
     from crowdwise.annotations.readers import read_annotations
 
-    named: dict[str, Any] = pairs(format_options, "--format-option", taken=_OWN)
+    named: dict[str, Any] = pairs(format_options, "--format-option", _word, taken=_OWN)
     return read_annotations(
         table,
         format=file_format,
@@ -77,14 +88,24 @@ def read_table(
     )
 
 
-def pairs(
-    given: list[str] | None, option: str, taken: set[str] | frozenset[str] = frozenset()
-) -> dict[str, Any]:
-    """NAME=VALUE as keyword arguments; true, false and numbers are meant as such.
+def settings_of(given: list[str] | None, taken: Iterable[str] = ()) -> dict[str, Any]:
+    """A method's options from --set, numbers as numbers, a list's values between commas.
 
     Example:
-        >>> pairs(["n-groups=20", "lr=0.5", "active=head"], "--set")
-        {'n_groups': 20, 'lr': 0.5, 'active': 'head'}
+        >>> settings_of(["n-groups=20", "lr=0.5", "active=head", "milestones=40,60"])
+        {'n_groups': 20, 'lr': 0.5, 'active': 'head', 'milestones': (40, 60)}
+    """
+    return pairs(given, "--set", _value, taken)
+
+
+def pairs(
+    given: list[str] | None, option: str, read: Callable[[str], Any], taken: Iterable[str] = ()
+) -> dict[str, Any]:
+    """NAME=VALUE texts as keyword arguments, every value as `read` takes it.
+
+    Example:
+        >>> pairs(["from_name=1", "predictions=true"], "--format-option", _word)
+        {'from_name': '1', 'predictions': True}
     """
     named: dict[str, Any] = {}
     for text in given or []:
@@ -94,16 +115,27 @@ def pairs(
             raise InputError(f"{option} {text!r} is not NAME=VALUE; write for example name=value")
         if name in named or name in taken:
             raise InputError(f"{option} {text!r}: {name} is given elsewhere; give it once")
-        named[name] = _value(value.strip())
+        named[name] = read(value.strip())
     return named
 
 
+def _word(text: str) -> Any:
+    return {"true": True, "false": False}.get(text, text)
+
+
 def _value(text: str) -> Any:
-    if text in ("true", "false"):
-        return text == "true"
+    if "," in text:
+        return tuple(_value(part.strip()) for part in text.split(",") if part.strip())
     for kind in (int, float):
-        try:
+        with suppress(ValueError):
             return kind(text)
-        except ValueError:
-            continue
-    return text
+    return _word(text)
+
+
+def console_on(stream: Any) -> Any:
+    """A rich console on a stream; a terminal without Unicode shows ? for what it cannot show."""
+    from rich.console import Console
+
+    if isinstance(stream, TextIOWrapper):
+        stream.reconfigure(errors="replace")
+    return Console(file=stream)
