@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from crowdwise.errors import InputError
+from crowdwise.nets.norm import survive_one_row
 
 
 class Net(nn.Module):
@@ -50,6 +51,8 @@ class Net(nn.Module):
 def with_head(module: nn.Module, name: str | None = None, sample: Tensor | None = None) -> Net:
     """Split any module at its last linear layer; the module itself stays as it was.
 
+    Batch norm in the copy is `nets.norm`'s: a last batch of one item is no error in training.
+
     Args:
         module: a network whose output is that of one `nn.Linear`, the logits.
         name: the dotted name of that layer; None takes the last `nn.Linear` of the module.
@@ -60,7 +63,7 @@ def with_head(module: nn.Module, name: str | None = None, sample: Tensor | None 
         >>> net.head
         Linear(in_features=8, out_features=3, bias=True)
     """
-    backbone = deepcopy(module)
+    backbone = survive_one_row(deepcopy(module))
     linear = {n: m for n, m in backbone.named_modules() if isinstance(m, nn.Linear)}
     kind = type(module).__name__
     if not linear:
