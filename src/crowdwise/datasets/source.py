@@ -17,21 +17,36 @@ VARIABLE = "CROWDWISE_DATA"
 Root = str | Path | None
 
 
+def cache() -> Path:
+    """The user's cache, where `crowdwise data get` puts files."""
+    from platformdirs import user_cache_path
+
+    return user_cache_path("crowdwise", appauthor=False) / "data"
+
+
+def local() -> Path | None:
+    """The folder that CROWDWISE_DATA names."""
+    place = os.environ.get(VARIABLE)
+    return Path(place).expanduser() if place else None
+
+
+def look(name: str) -> Path | None:
+    """The folder `name`, where it is: under CROWDWISE_DATA, or else in the cache."""
+    places = (place / name for place in (local(), cache()) if place)
+    return next((place for place in places if place.is_dir()), None)
+
+
 def folder(root: Root, name: str) -> Path:
-    """The folder `name` under `root`, or under CROWDWISE_DATA where root is None."""
-    place = root or os.environ.get(VARIABLE)
-    if not place:
-        raise InputError(
-            f"the data set's files are not here: set {VARIABLE}, or give root=, "
-            f"to the folder that holds {name}/"
-        )
-    path = Path(place).expanduser() / name
-    if not path.is_dir():
-        raise InputError(
-            f"{path}: there is no such folder; set {VARIABLE}, or give root=, "
-            f"to the folder that holds {name}/"
-        )
-    return path
+    """The folder `name` under `root`; where root is None, under CROWDWISE_DATA or in the cache."""
+    path = Path(root).expanduser() / name if root else look(name)
+    if path and path.is_dir():
+        return path
+    what = path or (local() and f"{local()}/{name}")
+    problem = f"{what}: there is no such folder" if what else "the data set's files are not here"
+    raise InputError(
+        f"{problem}; run crowdwise data get, or set {VARIABLE}, or give root=, to the folder that "
+        f"holds {name}/"
+    )
 
 
 @contextmanager
