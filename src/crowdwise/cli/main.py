@@ -8,6 +8,7 @@ import sys
 
 import typer
 
+from crowdwise.cli.data import data
 from crowdwise.cli.fit import fit
 from crowdwise.cli.aggregate import aggregate
 from crowdwise.cli.inspect import inspect
@@ -30,6 +31,7 @@ def main() -> None:
     """Train a classifier from a crowd's labels, and learn whom in the crowd to trust."""
 
 
+app.add_typer(data, name="data")
 app.command("fit")(fit)
 app.command("aggregate")(aggregate)
 app.command("inspect")(inspect)
