@@ -66,7 +66,7 @@ def get(
     """Download a data set's files into the user's cache, or copy them there with --from.
 
     Files that are here already are left alone. A download that was cut off goes on where it
-    stopped. Nothing is kept whose sha256 is not the known one.
+    stopped. A file whose sha256 is not the known one is thrown away.
 
     crowdwise data get fashion-mnist
     """
