@@ -57,5 +57,5 @@ def with_classifier(
         em.counts_of(packed, rows),
         confusions=confusions(model, packed.n_classes),
     )
-    labels = np.asarray(annotations.classes)[everything.argmax(axis=1)]
-    return replace(answer, proba=everything, labels=labels)
+    codes = everything.argmax(axis=1).astype(np.int32)
+    return replace(answer, proba=everything, codes=codes, labels=annotations.classes[codes])

@@ -93,7 +93,7 @@ def fit(
 
     described = read_features(features, items, item)
     classifier = CrowdClassifier(method, net, epochs, seed, **chosen)
-    data = classifier._prepare(described.x, crowd, described.items_for(crowd))
+    start = classifier._prepare(described.x, crowd, described.items_for(crowd))
     run = Run.create(out, classifier._describe())
     console = console_on(sys.stdout)
     show_settings(classifier.settings_, console)
@@ -107,7 +107,7 @@ def fit(
                 tell(record)
 
         try:
-            classifier._train(data, on_epoch)
+            classifier._train(start, on_epoch)
         except KeyboardInterrupt:
             raise InputError(
                 f"interrupted after {len(run.history)} epochs; {out} holds their metrics but no "

@@ -2,45 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars as pl
-from safetensors import SafetensorError
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
+from torch._subclasses.fake_tensor import (
+    DataDependentOutputException,
+    DynamicOutputShapeException,
+    FakeTensorMode,
+)
 
+from crowdwise.engine.config import Config, damaged
 from crowdwise.errors import InputError
 from crowdwise.files import whole
 from crowdwise.results.run import Run
 
-FRAMES = ("consensus", "annotators")
+FRAMES = {"consensus": ("item", "label", "probability"), "annotators": ("annotator",)}
+COMPUTES = (DataDependentOutputException, DynamicOutputShapeException)
+Shapes = dict[str, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
 class Saved:
-    """What a run folder holds."""
+    """What a finished run's folder holds, the weights not yet read."""
 
-    run: Run
+    folder: Path
+    config: Config
+    history: list[dict[str, Any]]
     frames: dict[str, pl.DataFrame]
+    confusions: NDArray[Any] | None  # (R, C, C)
+    shapes: Shapes  # of the weights
+
+    def check(self, build: Callable[[], nn.Module]) -> None:
+        """Refuse weights that are not those of the model `build` makes.
+
+        The model is made of shapes without memory: a config may ask for any size, at no cost.
+        """
+        try:
+            with FakeTensorMode():
+                model = build()
+        except COMPUTES:  # as it is built; load_into checks what came of it
+            return
+        self._check(model)
 
     def load_into(self, model: nn.Module) -> None:
         """Put the weights into a model built from the same config."""
-        path = self.run.folder / "model.safetensors"
-        try:
-            weights = load_file(path)
-        except (OSError, SafetensorError, ValueError) as error:
-            raise InputError(f"{path}: holds no readable weights ({error})") from error
+        self._check(model)
+        model.load_state_dict(load_file(self._weights))
+
+    def _check(self, model: nn.Module) -> None:
         wanted = {name: tuple(value.shape) for name, value in model.state_dict().items()}
-        found = {name: tuple(value.shape) for name, value in weights.items()}
-        if wanted != found:
-            strange = sorted(set(wanted.items()) ^ set(found.items()))[0][0]
+        if wanted != self.shapes:
+            strange = sorted(set(wanted.items()) ^ set(self.shapes.items()))[0][0]
             raise InputError(
-                f"{path}: {strange} is {found.get(strange, 'missing')}, but config.json asks for "
-                f"{wanted.get(strange, 'no such weight')}; the run is damaged"
+                f"{self._weights}: {strange} is {self.shapes.get(strange, 'missing')}, but "
+                f"config.json asks for {wanted.get(strange, 'no such weight')}; the run is "
+                "damaged, or this is not its net"
             )
-        model.load_state_dict(weights)
+
+    @property
+    def _weights(self) -> Path:
+        return self.folder / "model.safetensors"
 
 
 def write_weights(path: Path, weights: Mapping[str, Tensor]) -> None:
@@ -50,12 +78,24 @@ def write_weights(path: Path, weights: Mapping[str, Tensor]) -> None:
         save_file(plain, temporary)
 
 
-def write_run(run: Run, weights: Mapping[str, Tensor], frames: Mapping[str, pl.DataFrame]) -> None:
-    """Write weights and tables into a run's folder and mark it done."""
+def write_run(
+    run: Run,
+    weights: Mapping[str, Tensor],
+    frames: Mapping[str, pl.DataFrame],
+    confusions: NDArray[Any] | None,
+) -> None:
+    """Write weights and tables into a run's folder and mark it done.
+
+    The confusions (R, C, C) are a column of annotators.parquet, row by row.
+    """
     write_weights(run.folder / "model.safetensors", weights)
     for name in FRAMES:
+        frame = frames[name]
+        if name == "annotators" and confusions is not None:
+            flat = confusions.reshape(len(frame), -1)
+            frame = frame.with_columns(pl.Series("confusion", flat))
         with whole(run.folder / f"{name}.parquet") as temporary:
-            frames[name].write_parquet(temporary)
+            frame.write_parquet(temporary)
     run.finish()
 
 
@@ -64,11 +104,44 @@ def read_run(folder: str | Path) -> Saved:
     run = Run.open(folder)
     if not run.done:
         raise InputError(f"{folder}: the run is not finished; let it end, or train again")
-    frames = {}
-    for name in FRAMES:
-        path = run.folder / f"{name}.parquet"
-        try:
-            frames[name] = pl.read_parquet(path)
-        except (OSError, pl.exceptions.PolarsError) as error:
-            raise InputError(f"{path}: cannot be read ({error}); the run is damaged") from error
-    return Saved(run, frames)
+    try:
+        config, history = Config.read(folder, run.config), run.history
+    except InputError:
+        raise
+    except (OSError, ValueError, RecursionError) as error:  # not UTF-8, nested without end
+        raise InputError(f"{folder}: cannot be read ({error}); the run is damaged") from error
+    frames = {name: _frame(run.folder / f"{name}.parquet", cols) for name, cols in FRAMES.items()}
+    annotators = frames["annotators"]
+    if len(annotators) != config.annotators:
+        rows = len(annotators)
+        raise damaged(folder, f"{config.annotators} annotators, annotators.parquet has {rows}")
+    shapes = _shapes(run.folder / "model.safetensors")
+    if (n := config.settings.get("n_models", 1)) not in range(1, len(shapes) + 1):
+        raise damaged(folder, f"n_models is {n!r}, model.safetensors has {len(shapes)} weights")
+    confusions = None
+    if "confusion" in annotators.columns:
+        kind, size = annotators["confusion"].dtype, len(config.classes)
+        if not (isinstance(kind, pl.Array) and kind.inner.is_float() and kind.size == size**2):
+            raise damaged(folder, f"{size} classes, confusions in annotators.parquet are {kind}")
+        confusions = annotators["confusion"].to_numpy().reshape(-1, size, size)
+        frames["annotators"] = annotators.drop("confusion")
+    return Saved(run.folder, config, history, frames, confusions, shapes)
+
+
+def _frame(path: Path, columns: tuple[str, ...]) -> pl.DataFrame:
+    try:
+        frame = pl.read_parquet(path)
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        raise InputError(f"{path}: cannot be read ({error}); the run is damaged") from error
+    missing = [name for name in columns if name not in frame.columns]
+    if missing:
+        raise InputError(f"{path}: there is no column {missing[0]!r}; the run is damaged")
+    return frame
+
+
+def _shapes(path: Path) -> Shapes:
+    try:
+        with safe_open(path, framework="pt") as weights:
+            return {name: tuple(weights.get_slice(name).get_shape()) for name in weights.keys()}  # noqa: SIM118
+    except (OSError, SafetensorError, ValueError) as error:
+        raise InputError(f"{path}: holds no readable weights ({error})") from error
