@@ -8,11 +8,12 @@ import sys
 
 import typer
 
+from crowdwise.cli.aggregate import aggregate
 from crowdwise.cli.data import data
 from crowdwise.cli.fit import fit
-from crowdwise.cli.aggregate import aggregate
 from crowdwise.cli.inspect import inspect
 from crowdwise.cli.methods import methods
+from crowdwise.cli.report import report
 from crowdwise.cli.reproduce import reproduce
 from crowdwise.cli.simulate import simulate
 from crowdwise.errors import InputError
@@ -37,6 +38,7 @@ app.command("aggregate")(aggregate)
 app.command("inspect")(inspect)
 app.command("methods")(methods)
 app.command("reproduce")(reproduce)
+app.command("report")(report)
 app.command("simulate")(simulate)
 
 

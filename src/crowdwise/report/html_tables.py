@@ -1,0 +1,112 @@
+"""What the report reads: a run folder with the crowd beside the results, without torch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import ArrayLike, NDArray
+
+from crowdwise.annotations.table import Annotations
+from crowdwise.errors import InputError
+from crowdwise.results.run import Run
+
+TABLES = ("labels", "confusions")  # what crowd_tables gives, as files <name>.parquet
+_SHOWN = 100  # characters of a name; longer ones end in … on the page
+
+
+@dataclass(frozen=True)
+class Findings:
+    """A finished run as the report sees it; consensus and annotators are rows along the crowd."""
+
+    run: Run
+    config: dict[str, Any]
+    classes: list[str]
+    consensus: pl.DataFrame  # (N) rows
+    annotators: pl.DataFrame  # (R) rows
+    crowd: Annotations  # row numbers as ids
+    confusions: NDArray[np.float32]  # (R, C, C), row = true class, column = label given
+
+    @property
+    def groups(self) -> NDArray[np.int64] | None:
+        """Which group each annotator is in, (R,), where the method has groups."""
+        if "group" not in self.annotators.columns:
+            return None
+        return self.annotators["group"].cast(pl.Int64).fill_null(-1).to_numpy()
+
+
+def crowd_tables(annotations: Annotations, confusions: ArrayLike) -> dict[str, pl.DataFrame]:
+    """The crowd as tables that stand beside consensus and annotators in a run folder.
+
+    labels      item, annotator, label: row numbers of consensus.parquet and annotators.parquet,
+                and places in the classes of config.json
+    confusions  annotator, shares: the C × C matrix row by row (true class, then label given)
+
+    Args:
+        confusions: (R, C, C) along annotator_ids.
+
+    Example:
+        >>> crowd = Annotations.from_triples([7, 9], ["ann", "bob"], ["no", "yes"])
+        >>> tables = crowd_tables(crowd, [np.eye(2), np.eye(2)])
+        >>> tables["labels"].rows(), tables["confusions"]["shares"][0].to_list()
+        ([(0, 0, 0), (1, 1, 1)], [1.0, 0.0, 0.0, 1.0])
+    """
+    flat = np.asarray(confusions, dtype=np.float32).reshape(annotations.n_annotators, -1)
+    names = [str(name) for name in annotations.annotator_ids.tolist()]
+    triples = {name: getattr(annotations, name) for name in ("item", "annotator", "label")}
+    return {
+        "labels": pl.DataFrame(triples),
+        "confusions": pl.DataFrame({"annotator": names, "shares": flat}),
+    }
+
+
+def collect(folder: str | Path) -> Findings:
+    """Read a finished run folder."""
+    run = Run.open(folder)
+    if not run.done:
+        raise InputError(f"{folder}: the run is not finished; let it end, or train again")
+    config = run.config
+    frames = {name: _read(run, name) for name in ("consensus", "annotators", *TABLES)}
+    try:
+        classes = [shown(name) for name in config["classes"]]
+        size = len(classes)
+        crowd = Annotations(
+            frames["labels"]["item"].to_numpy(),
+            frames["labels"]["annotator"].to_numpy(),
+            frames["labels"]["label"].to_numpy(),
+            np.arange(len(frames["consensus"])),
+            np.arange(len(frames["annotators"])),
+            np.arange(size),
+        )
+        confusions = frames["confusions"]["shares"].to_numpy().reshape(-1, size, size)
+        frames["consensus"].select("item", "label", "probability")
+        frames["annotators"].select("annotator", "labels", "accuracy")
+        if len(confusions) != crowd.n_annotators:
+            raise ValueError(f"{len(confusions)} confusions, {crowd.n_annotators} annotators")
+    except (KeyError, ValueError, TypeError, pl.exceptions.PolarsError) as error:
+        raise InputError(f"{folder}: its tables do not fit together ({error})") from error
+    return Findings(
+        run, config, classes, frames["consensus"], frames["annotators"], crowd, confusions
+    )
+
+
+def shown(value: Any) -> str:
+    """A user's value as the page shows it: text of bounded length that can be written as UTF-8."""
+    text = str(value).encode("utf-8", "replace").decode("utf-8")
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+
+
+def _read(run: Run, name: str) -> pl.DataFrame:
+    path = run.folder / f"{name}.parquet"
+    if not path.is_file():
+        raise InputError(
+            f"{path}: is not there; the report needs it: run `crowdwise fit` again, with this "
+            "version"
+        )
+    try:
+        return pl.read_parquet(path)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise InputError(f"{path}: cannot be read ({error}); the run is damaged") from error
