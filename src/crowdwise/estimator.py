@@ -263,18 +263,18 @@ def load(
     if net is None and config.net == OWN_NET:
         raise InputError(f"{folder}: was trained with a net of your own; give it as net=")
     classifier = CrowdClassifier(net=config.net if net is None else net)
-    classifier.set_params(**config.parameters)
     classifier.settings_, classifier.shape_ = config.settings, config.shape
     classifier.classes_ = np.array(config.classes)
     build = partial(classifier._build, classifier.net)
     try:
+        classifier.set_params(**config.parameters)
         with seeded(0):
             if net is None:
                 saved.check(build)
             classifier.model_ = build()
     except InputError:
         raise
-    except (TypeError, ValueError, RuntimeError, MemoryError) as error:
+    except (AttributeError, TypeError, ValueError, RuntimeError, MemoryError) as error:
         raise damaged(folder, f"asks for a model that cannot be built ({error})") from error
     saved.load_into(classifier.model_)
     classifier.model_.eval()
