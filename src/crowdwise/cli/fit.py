@@ -75,15 +75,11 @@ def fit(
     import sys
     from contextlib import ExitStack
 
-    from crowdwise.annotations.truth import read_truth
-
     crowd = read_table(table, file_format, format_option, item, annotator, label, on_conflict)
-    known = None
-    if truth is not None:
-        known = read_truth(truth, annotations=crowd, item=truth_item, label=truth_label)
     chosen = settings_of(settings, taken={"method", "net", "epochs", "seed"})
 
     # torch takes seconds to load: what is wrong with the table is said before
+    from crowdwise.annotations.truth import read_truth
     from crowdwise.batches.features import read_features
     from crowdwise.engine.progress import show_epochs
     from crowdwise.engine.tensorboard import event_files
@@ -94,6 +90,10 @@ def fit(
     described = read_features(features, items, item)
     classifier = CrowdClassifier(method, net, epochs, seed, **chosen)
     start = classifier._prepare(described.x, crowd, described.items_for(crowd))
+    known = None
+    if truth is not None:  # of any item with features, labelled or not
+        items_known = start.data.annotations
+        known = read_truth(truth, annotations=items_known, item=truth_item, label=truth_label)
     run = Run.create(out, classifier._describe())
     console = console_on(sys.stdout)
     show_settings(classifier.settings_, console)

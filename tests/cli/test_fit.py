@@ -1,0 +1,263 @@
+"""`crowdwise fit` from files to a run folder, and every way it says no."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import crowdwise
+from crowdwise.cli.main import run
+
+RNG = np.random.default_rng(0)
+NAMES = [f"photo {i:02}" for i in range(30)]
+TRUE = np.tile(["cat", "dog"], 15)
+X = np.where(TRUE == "cat", -1.5, 1.5)[:, None] + RNG.normal(size=(30, 3)) * 0.5
+SAID = [
+    (NAMES[i], who, TRUE[i] if RNG.random() < skill else "dog")
+    for i in range(2, 30)  # nobody labelled the first two
+    for who, skill in (("ann", 1.0), ("=bob()", 0.8), ("cy", 0.5))
+]
+QUICK = ("--net", "linear", "--epochs", "3", "--set", "lr=0.05")
+
+Command = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def fit(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Command:
+    """Run the command in a folder with labels.csv: (exit code, standard output, standard error)."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    pl.DataFrame(SAID, schema=["item", "annotator", "label"], orient="row").write_csv("labels.csv")
+    table(X).write_csv("x.csv")
+
+    def command(*arguments: object) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as stopped:
+            run(["fit", *map(str, arguments)])
+        said = capsys.readouterr()
+        return int(stopped.value.code or 0), said.out, said.err
+
+    return command
+
+
+def table(x: np.ndarray) -> pl.DataFrame:
+    """The features of every item, rows in another order than the items'."""
+    columns = {"a": x[:, 0], "task": NAMES, "b": x[:, 1], "c": x[:, 2]}
+    return pl.DataFrame(columns).sample(fraction=1, shuffle=True, seed=1)
+
+
+def csv(path: Path) -> None:
+    table(X).write_csv(path)
+
+
+def parquet(path: Path) -> None:
+    table(X).write_parquet(path)
+
+
+def npz(path: Path) -> None:
+    np.savez(path, x=X.astype(np.float32), items=NAMES)
+
+
+def npy(path: Path) -> None:
+    np.save(path, X)
+    Path("items.txt").write_text("\n".join(NAMES))
+
+
+@pytest.mark.parametrize("write", [csv, parquet, npz, npy])
+def test_every_form_of_features_leads_to_a_run(fit: Command, write: Callable) -> None:
+    features = Path(f"features.{write.__name__}")
+    write(features)
+    items = ("--items", "items.txt") if write is npy else ()
+    options = (*items, "--net", "linear", "--epochs", 30, "--set", "lr=0.05")
+    code, out, err = fit("labels.csv", "--features", features, "--out", "run", *options)
+    assert (code, err) == (0, "")
+    assert "epochs 30" in out
+    assert "30 items" in out
+    assert "wrote run" in out
+    loaded = crowdwise.load("run")
+    by_item = dict(loaded.consensus_.select("item", "label").rows())
+    assert sorted(by_item) == NAMES
+    assert np.mean([by_item[name] == true for name, true in zip(NAMES, TRUE, strict=True)]) > 0.9
+    assert (loaded.predict(X) == TRUE).mean() > 0.9
+    assert len(loaded.history_) == 30
+
+
+def test_what_a_run_folder_holds(fit: Command) -> None:
+    Path("truth.csv").write_text(
+        "item,label\n" + "".join(f"{n},{t}\n" for n, t in zip(NAMES, TRUE, strict=True))
+    )
+    code, out, _ = fit(
+        *("labels.csv", "--features", "x.csv", "--out", "run", "--truth", "truth.csv"),
+        *("--method", "ccc", "--seed", 3, "--set", "n_groups=2", *QUICK),
+    )
+    assert code == 0
+    assert "of 30 items with known truth" in out
+    assert "=bob()" in out
+    assert sorted(path.name for path in Path("run").iterdir()) == [
+        *("annotators.csv", "annotators.parquet", "config.json", "consensus.csv"),
+        *("consensus.parquet", "done", "metrics.jsonl", "model.safetensors"),
+    ]
+    settings = json.loads(Path("run/config.json").read_text())["settings"]
+    assert (settings["n_groups"], settings["seed"], settings["lr"]) == (2, 3, 0.05)
+    consensus = pl.read_csv("run/consensus.csv")
+    assert consensus.columns == ["item", "label", "probability", "p_cat", "p_dog"]
+    assert consensus.equals(pl.read_parquet("run/consensus.parquet"))
+    np.testing.assert_allclose(consensus["p_cat"] + consensus["p_dog"], 1)
+    assert set(pl.read_csv("run/annotators.csv")["annotator"]) == {"ann", "'=bob()", "cy"}
+    annotators = pl.read_parquet("run/annotators.parquet")
+    assert set(annotators["annotator"]) == {"ann", "=bob()", "cy"}
+    assert annotators["confusion"].dtype.size == 4
+
+
+def test_the_same_command_gives_the_same_bytes(fit: Command) -> None:
+    for out in ("one", "two"):
+        assert fit("labels.csv", "--features", "x.csv", "--out", out, *QUICK)[0] == 0
+    for name in ("model.safetensors", "config.json", "consensus.csv", "annotators.parquet"):
+        assert Path("one", name).read_bytes() == Path("two", name).read_bytes()
+
+
+def test_rows_are_counted_where_items_are_numbers(fit: Command) -> None:
+    rows = [(NAMES.index(item), who, label) for item, who, label in SAID]
+    pl.DataFrame(rows, schema=["item", "annotator", "label"], orient="row").write_csv("numbers.csv")
+    np.save("x.npy", X)
+    code, _, err = fit("numbers.csv", "--features", "x.npy", "--out", "run", *QUICK)
+    assert (code, err) == (0, "")
+    assert crowdwise.load("run").consensus_["item"].to_list() == list(range(30))
+    code, _, err = fit("labels.csv", "--features", "x.npy", "--out", "other", *QUICK)
+    assert code == 2
+    assert "--items" in err
+
+
+def test_metrics_for_tensorboard(fit: Command) -> None:
+    code, _, _ = fit(
+        "labels.csv", "--features", "x.csv", "--out", "run", "--tensorboard", "tb", *QUICK
+    )
+    assert code == 0
+    assert any(Path("tb").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("change", "arguments", "said"),
+    [
+        ({}, ["--features", "absent.npy"], "absent.npy: cannot be read"),
+        ({}, ["absent.csv"], "absent.csv"),
+        ({}, ["--label", "verdict"], "verdict"),
+        ({}, ["--method", "magic"], "no method 'magic'"),
+        ({}, ["--net", "magic"], "no net is named 'magic'"),
+        ({}, ["--net", "cnn"], "takes images"),
+        ({}, ["--epochs", "0"], "epochs"),
+        ({}, ["--set", "colour=red"], "no option 'colour'"),
+        ({}, ["--set", "n_groups=0"], "n_groups"),
+        ({}, ["--set", "lr"], "NAME=VALUE"),
+        ({}, ["--set", "epochs=4"], "epochs is given elsewhere"),
+        ({}, ["--method", "true-labels"], "exactly one annotator"),
+        ({}, ["--truth", "absent.csv"], "absent.csv"),
+        ({}, ["--items", "labels.csv"], "leave --items out"),
+        ({}, ["--out", "labels.csv"], "is a file"),
+        ({}, ["--out", "."], "is not empty and holds no run"),
+        ({"task": pl.lit("photo 07")}, [], "photo 07 has more than one row"),
+        ({"task": "other " + pl.col("task")}, [], "was labelled, but no row of features"),
+        ({"b": pl.lit("high")}, [], "column 'b' holds String"),
+        ({"b": pl.lit(None)}, [], "column 'b'"),
+        (
+            {"b": pl.when(pl.col("task") == "photo 04").then(float("nan")).otherwise("b")},
+            [],
+            "item photo 04: its features",
+        ),
+        (
+            {"b": pl.when(pl.col("task") == "photo 04").then(float("inf")).otherwise("b")},
+            [],
+            "item photo 04: its features",
+        ),
+        ({"b": pl.lit(1e300)}, [], "NaN or infinity"),
+    ],
+)
+def test_a_fault_is_one_sentence_and_leaves_no_run(
+    fit: Command, change: dict, arguments: list[str], said: str
+) -> None:
+    table(X).with_columns(**change).write_csv("x.csv")
+    given = dict(zip(arguments[::2], arguments[1::2], strict=False))
+    labels = arguments if len(arguments) == 1 else ["labels.csv"]
+    options = {"--features": "x.csv", "--out": "run", **(given if len(arguments) > 1 else {})}
+    code, out, err = fit(*labels, *(text for pair in options.items() for text in pair))
+    assert (code, out) == (2, "")
+    assert said in err
+    assert err.startswith("crowdwise: ")
+    assert len(err.splitlines()) == 1
+    assert not Path("run").exists()
+
+
+def test_a_ragged_table(fit: Command) -> None:
+    Path("x.csv").write_text("item,a,b\n" + "".join(f"{name},1,2,3\n" for name in NAMES))
+    code, _, err = fit("labels.csv", "--features", "x.csv", "--out", "run")
+    assert code == 2
+    assert "x.csv: cannot be read as features" in err
+    assert len(err.splitlines()) == 1
+
+
+def test_a_finished_run_is_left_as_it_is(fit: Command) -> None:
+    command = ("labels.csv", "--features", "x.csv", "--out", "run", *QUICK)
+    assert fit(*command)[0] == 0
+    before = {path: path.read_bytes() for path in Path("run").iterdir()}
+    code, _, err = fit(*command, "--seed", "1")
+    assert code == 2
+    assert "holds a finished run" in err
+    assert before == {path: path.read_bytes() for path in Path("run").iterdir()}
+
+
+def test_an_interrupted_run_starts_anew(fit: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    from crowdwise.results.run import Run
+
+    log = Run.log
+
+    def log_then_interrupt(self: Run, record: dict) -> None:
+        log(self, record)
+        if record["epoch"] == 2:
+            raise KeyboardInterrupt
+
+    command = ("labels.csv", "--features", "x.csv", "--out", "run", *QUICK)
+    with monkeypatch.context() as patched:
+        patched.setattr(Run, "log", log_then_interrupt)
+        code, _, err = fit(*command)
+    assert code == 2
+    assert "interrupted after 2 epochs" in err
+    assert not Path("run/done").exists()
+    with pytest.raises(crowdwise.InputError, match="not finished"):
+        crowdwise.load("run")
+    assert fit(*command)[0] == 0
+    assert [record["epoch"] for record in crowdwise.load("run").history_] == [1, 2, 3]
+
+
+def test_what_is_wrong_with_the_table_is_said_without_torch(tmp_path: Path) -> None:
+    code = (
+        "import sys\nfrom crowdwise.cli.main import run\n"
+        "try:\n    run(['fit', 'absent.csv', '--features', 'x.npy', '--out', 'run'])\n"
+        "except SystemExit as stopped:\n    print(stopped.code, 'torch' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["2", "False"]
+
+
+def test_a_terminal_without_unicode(fit: Command) -> None:
+    text = Path("labels.csv").read_text().replace(",ann,", ",zoë,")
+    Path("labels.csv").write_text(text, encoding="utf-8")
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "crowdwise", "fit", "labels.csv"),
+            *("--features", "x.csv", "--out", "run", *QUICK),
+        ],
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"zo?" in done.stdout
