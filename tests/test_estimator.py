@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import re
 from pathlib import Path
 
 import numpy as np
@@ -335,3 +336,15 @@ def test_images_take_a_cnn() -> None:
     images[np.arange(90), 0, TRUE * 3] = 1
     classifier = CrowdClassifier("crowd-layer", epochs=8, lr=0.01).fit(images, DENSE)
     assert classifier.score(images, TRUE) > 0.85
+
+
+def test_what_the_docs_page_shows_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = Path(__file__).parent.parent / "docs" / "estimator.md"
+    blocks = re.findall(r"^```python\n(.*?)^```$", page.read_text("utf-8"), re.M | re.S)
+    names: dict = {}
+    exec("\n".join(blocks), names)
+    assert len(blocks) == 4
+    assert names["model"].score(names["X"], names["true"]) > 0.85
+    for name in ("consensus_", "annotators_", "confusions_", "groups_", "history_", "settings_"):
+        assert hasattr(names["again"], name)
