@@ -218,7 +218,7 @@ def test_what_is_saved_is_what_is_loaded(tmp_path: Path, method: str) -> None:
     assert loaded.classes_.tolist() == [0, 1, 2]
     assert (loaded.groups_ is None) == (method != "ccc")
     loaded.save(tmp_path / "again")
-    for name in ("model.safetensors", "config.json", "metrics.jsonl", "consensus.csv"):
+    for name in ("model.safetensors", "config.json", "metrics.jsonl", "labels.parquet"):
         assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "run" / name).read_bytes()
 
 
@@ -249,7 +249,8 @@ def test_a_save_is_whole_or_no_run(
     assert before == {path.name: path.read_bytes() for path in folder.iterdir()}
     assert sorted(before) == [
         *("annotators.csv", "annotators.parquet", "config.json", "consensus.csv"),
-        *("consensus.parquet", "done", "metrics.jsonl", "model.safetensors"),
+        *("consensus.parquet", "done", "labels.parquet", "metrics.jsonl"),
+        "model.safetensors",
     ]
     assert json.loads(before["config.json"])["settings"]["epochs"] == 4
 

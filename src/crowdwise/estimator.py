@@ -29,6 +29,7 @@ from crowdwise.engine.saving import read_run, write_run
 from crowdwise.errors import InputError
 from crowdwise.methods.base import Method
 from crowdwise.methods.defaults import defaults
+from crowdwise.report.html_tables import label_table
 from crowdwise.results.run import Run
 
 _NAMED = ("method", "net", "epochs", "seed")  # arguments that are no options of the method
@@ -174,8 +175,8 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._write(run)
 
     def _write(self, run: Run) -> Run:
-        for name, frame in self._frames.items():
-            write_frame(frame, str(run.folder / f"{name}.csv"))
+        for name in ("consensus", "annotators"):
+            write_frame(self._frames[name], str(run.folder / f"{name}.csv"))
         write_run(run, self.model_.state_dict(), self._frames, self.confusions_)
         return run
 
@@ -230,15 +231,15 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         annotators = together.annotators
         if groups is not None:
             annotators = annotators.with_columns(pl.Series("group", _numpy(groups)))
-        self._keep(
-            {"consensus": together.to_frame(), "annotators": annotators},
-            together.confusions if confusions is None else _numpy(confusions),
-            data.annotations.frame_kind,
-        )
+        frames = {
+            "consensus": together.to_frame(),
+            "annotators": annotators,
+            "labels": label_table(data.annotations),
+        }
+        known = together.confusions if confusions is None else _numpy(confusions)
+        self._keep(frames, np.asarray(known), data.annotations.frame_kind)
 
-    def _keep(
-        self, frames: dict[str, pl.DataFrame], confusions: NDArray[Any] | None, kind: str
-    ) -> None:
+    def _keep(self, frames: dict[str, pl.DataFrame], confusions: NDArray[Any], kind: str) -> None:
         """Fitted attributes: frames of the kind that the annotations came in."""
         self._frames = frames
         self.consensus_ = _as_kind(frames["consensus"], kind)

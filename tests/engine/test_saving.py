@@ -40,7 +40,8 @@ def refused(run: Path, said: str) -> None:
     assert "\n" not in str(raised.value)
 
 
-FILES = ["config.json", "model.safetensors", "consensus.parquet", "annotators.parquet"]
+TABLES = ["consensus", "annotators", "labels"]
+FILES = ["config.json", "model.safetensors", *(f"{name}.parquet" for name in TABLES)]
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -94,7 +95,7 @@ def test_bytes_are_overwritten(run: Path, name: str, seed: int) -> None:
         ({"classes": [0, "1"]}, "classes is"),
         ({"classes": [0, 0]}, "classes is"),
         ({"classes": [[0], [1]]}, "classes is"),
-        ({"classes": [0, 1, 2]}, "3 classes, confusions"),
+        ({"classes": [0, 1, 2]}, "3 classes, confusions in"),
     ],
 )
 def test_a_config_that_says_something_else(run: Path, change: dict[str, Any], said: str) -> None:
@@ -147,6 +148,10 @@ def test_confusions_of_another_kind(run: Path) -> None:
     annotators = pl.read_parquet(path)
     annotators.with_columns(confusion=pl.lit("x")).write_parquet(path)
     refused(run, "confusions in annotators.parquet are String")
+    annotators.drop("confusion").write_parquet(path)
+    refused(run, "annotators.parquet: there is no column 'confusion'")
+    annotators[:2].write_parquet(path)
+    refused(run, "3 annotators, annotators.parquet has 2")
 
 
 def test_no_run_and_no_finished_run(run: Path, tmp_path: Path) -> None:

@@ -84,6 +84,7 @@ def fit(
     from crowdwise.engine.progress import show_epochs
     from crowdwise.engine.tensorboard import event_files
     from crowdwise.estimator import CrowdClassifier
+    from crowdwise.report.html import write_report
     from crowdwise.report.training import show_settings, show_trained
     from crowdwise.results.run import Run
 
@@ -114,4 +115,5 @@ def fit(
                 "model, and the same command starts anew"
             ) from None
     classifier._write(run)
+    write_report(out)
     show_trained(classifier.consensus_, classifier.annotators_, known, out, console)

@@ -23,7 +23,11 @@ from crowdwise.errors import InputError
 from crowdwise.files import whole
 from crowdwise.results.run import Run
 
-FRAMES = {"consensus": ("item", "label", "probability"), "annotators": ("annotator",)}
+FRAMES = {  # what a run folder holds as <name>.parquet, and the columns read from it
+    "consensus": ("item", "label", "probability"),
+    "annotators": ("annotator", "confusion"),
+    "labels": ("item", "annotator", "label"),
+}
 COMPUTES = (DataDependentOutputException, DynamicOutputShapeException)
 Shapes = dict[str, tuple[int, ...]]
 
@@ -36,7 +40,7 @@ class Saved:
     config: Config
     history: list[dict[str, Any]]
     frames: dict[str, pl.DataFrame]
-    confusions: NDArray[Any] | None  # (R, C, C)
+    confusions: NDArray[Any]  # (R, C, C)
     shapes: Shapes  # of the weights
 
     def check(self, build: Callable[[], nn.Module]) -> None:
@@ -82,20 +86,18 @@ def write_run(
     run: Run,
     weights: Mapping[str, Tensor],
     frames: Mapping[str, pl.DataFrame],
-    confusions: NDArray[Any] | None,
+    confusions: NDArray[Any],
 ) -> None:
     """Write weights and tables into a run's folder and mark it done.
 
     The confusions (R, C, C) are a column of annotators.parquet, row by row.
     """
     write_weights(run.folder / "model.safetensors", weights)
+    flat = pl.Series("confusion", confusions.reshape(len(confusions), -1))
+    written = {**frames, "annotators": frames["annotators"].with_columns(flat)}
     for name in FRAMES:
-        frame = frames[name]
-        if name == "annotators" and confusions is not None:
-            flat = confusions.reshape(len(frame), -1)
-            frame = frame.with_columns(pl.Series("confusion", flat))
         with whole(run.folder / f"{name}.parquet") as temporary:
-            frame.write_parquet(temporary)
+            written[name].write_parquet(temporary)
     run.finish()
 
 
@@ -118,13 +120,11 @@ def read_run(folder: str | Path) -> Saved:
     shapes = _shapes(run.folder / "model.safetensors")
     if (n := config.settings.get("n_models", 1)) not in range(1, len(shapes) + 1):
         raise damaged(folder, f"n_models is {n!r}, model.safetensors has {len(shapes)} weights")
-    confusions = None
-    if "confusion" in annotators.columns:
-        kind, size = annotators["confusion"].dtype, len(config.classes)
-        if not (isinstance(kind, pl.Array) and kind.inner.is_float() and kind.size == size**2):
-            raise damaged(folder, f"{size} classes, confusions in annotators.parquet are {kind}")
-        confusions = annotators["confusion"].to_numpy().reshape(-1, size, size)
-        frames["annotators"] = annotators.drop("confusion")
+    kind, size = annotators["confusion"].dtype, len(config.classes)
+    if not (isinstance(kind, pl.Array) and kind.inner.is_float() and kind.size == size**2):
+        raise damaged(folder, f"{size} classes, confusions in annotators.parquet are {kind}")
+    confusions = annotators["confusion"].to_numpy().reshape(-1, size, size)
+    frames["annotators"] = annotators.drop("confusion")
     return Saved(run.folder, config, history, frames, confusions, shapes)
 
 

@@ -35,12 +35,12 @@ def show_trained(
     if len(heard) > 2 * SHOWN:
         best, rest, worst = heard[:SHOWN], len(heard) - 2 * SHOWN, heard[-SHOWN:]
         _add(table, best)
-        table.add_row(Text(f"… {rest} more in annotators.parquet"), "", "", "")
+        table.add_row(Text(f"… {rest} more in annotators.csv"), "", "", "")
         _add(table, worst)
     else:
         _add(table, heard)
     console.print(table)
-    console.print(Text(f"wrote {folder}"))
+    console.print(Text(f"wrote {folder}; open {folder}/report.html"))
 
 
 def _add(table: Table, annotators: pl.DataFrame) -> None:
