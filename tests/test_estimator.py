@@ -74,11 +74,24 @@ def test_the_crowd_teaches(fitted: CrowdClassifier) -> None:
 
 def test_items_nobody_labelled_get_the_classifiers_word(fitted: CrowdClassifier) -> None:
     consensus = fitted.consensus_
-    assert consensus.columns == ["item", "label", "probability", "p_0", "p_1", "p_2"]
+    about = ["item", "label", "probability", "votes", "agreement", "classifier"]
+    assert consensus.columns == [*about, "p_0", "p_1", "p_2"]
     assert consensus["item"].to_list() == list(range(90))
-    np.testing.assert_allclose(consensus[:3, 3:].to_numpy(), fitted.predict_proba(X[:3]), atol=1e-5)
+    np.testing.assert_allclose(consensus[:3, 6:].to_numpy(), fitted.predict_proba(X[:3]), atol=1e-5)
     assert consensus[:3, "label"].to_list() == fitted.predict(X[:3]).tolist()
+    assert consensus[:3].select("votes", "agreement").rows() == [(0, None)] * 3
     assert (consensus["label"].to_numpy() == TRUE).mean() > 0.9
+
+
+def test_votes_and_the_classifiers_own_word_stand_beside_the_consensus(
+    fitted: CrowdClassifier,
+) -> None:
+    consensus = fitted.consensus_
+    assert consensus["votes"].to_list() == (DENSE >= 0).sum(axis=1).tolist()
+    agreeing = (consensus["label"].to_numpy()[:, None] == DENSE).sum(axis=1)
+    wanted = agreeing[3:] / consensus["votes"].to_numpy()[3:]
+    np.testing.assert_allclose(consensus["agreement"][3:].to_numpy(), wanted)
+    assert consensus["classifier"].to_list() == fitted.predict(X).tolist()
 
 
 def test_annotators_confusions_and_groups_go_along_the_annotators(fitted: CrowdClassifier) -> None:

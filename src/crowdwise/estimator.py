@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from crowdwise import methods, nets
 from crowdwise.aggregate.export import write_frame
-from crowdwise.aggregate.with_classifier import with_classifier
+from crowdwise.aggregate.with_classifier import item_table, with_classifier
 from crowdwise.annotations import Annotations
 from crowdwise.annotations.align import aligned
 from crowdwise.batches import CrowdData
@@ -232,7 +232,7 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if groups is not None:
             annotators = annotators.with_columns(pl.Series("group", _numpy(groups)))
         frames = {
-            "consensus": together.to_frame(),
+            "consensus": item_table(together, data.annotations, proba),
             "annotators": annotators,
             "labels": label_table(data.annotations),
         }
