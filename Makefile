@@ -23,8 +23,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@touch $(STAMP)
 
 demo: $(STAMP)
-	$(BIN)/crowdwise simulate --items 20000 --classes 10 --case IND-I --truth-out demo/truth.csv --out demo/labels.csv
-	$(BIN)/crowdwise inspect demo/labels.csv --truth demo/truth.csv --figures demo/figures
+	$(BIN)/crowdwise demo --out demo
 
 test: lint
 	$(BIN)/pytest

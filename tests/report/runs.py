@@ -11,7 +11,7 @@ import polars as pl
 
 import crowdwise
 from crowdwise.annotations.table import Annotations
-from crowdwise.report.html_tables import crowd_tables
+from crowdwise.report.html_tables import label_table
 
 EVIL = (
     "<script>alert(1)</script>",
@@ -27,8 +27,13 @@ def write(folder: Path, crowd: Annotations, groups: Any = None, epochs: int = 5)
     annotators = answer.annotators
     if groups is not None:
         annotators = annotators.with_columns(pl.Series("group", np.asarray(groups)))
+    assert answer.confusions is not None
+    flat = answer.confusions.reshape(crowd.n_annotators, -1).astype(np.float32)
+    annotators = annotators.with_columns(
+        pl.Series("confusion", flat, pl.Array(pl.Float32, flat.shape[1]))
+    )
     frames = {"consensus": answer.to_frame(), "annotators": annotators}
-    frames |= crowd_tables(crowd, answer.confusions)
+    frames["labels"] = label_table(crowd)
     folder.mkdir(parents=True)
     for name, frame in frames.items():
         frame.write_parquet(folder / f"{name}.parquet")

@@ -22,7 +22,7 @@ from crowdwise.report.html_annotators import annotator_table, labels_given, pack
 from crowdwise.report.html_charts import curves, picture
 from crowdwise.report.html_groups import binned, group_map, group_table, mean_distances, ordered
 from crowdwise.report.html_items import against_majority, count_votes, second_look, sureness
-from crowdwise.report.html_tables import collect, crowd_tables, shown
+from crowdwise.report.html_tables import collect, label_table, shown
 from tests.report import runs
 
 
@@ -120,7 +120,7 @@ def test_settings_prefer_what_was_chosen() -> None:
     [
         (lambda run: (run / "done").unlink(), "not finished"),
         (lambda run: (run / "labels.parquet").unlink(), "labels.parquet: is not there"),
-        (lambda run: (run / "confusions.parquet").write_text("?"), "cannot be read"),
+        (lambda run: (run / "annotators.parquet").write_text("?"), "cannot be read"),
         (lambda run: (run / "config.json").write_text('{"classes": ["a"]}'), "do not fit together"),
         (lambda run: (run / "config.json").unlink(), "there is no config.json"),
         (
@@ -320,6 +320,4 @@ def test_a_long_run_is_thinned_and_keeps_its_end() -> None:
 
 def test_tables_of_a_crowd_do_not_need_text_ids() -> None:
     crowd = Annotations.from_triples([7, 9], [1, 2], [True, False])
-    tables = crowd_tables(crowd, np.stack([np.eye(2)] * 2))
-    assert tables["confusions"]["annotator"].to_list() == ["1", "2"]
-    assert tables["labels"].schema == dict.fromkeys(("item", "annotator", "label"), pl.Int32)
+    assert label_table(crowd).schema == dict.fromkeys(("item", "annotator", "label"), pl.Int32)

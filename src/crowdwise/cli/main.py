@@ -10,6 +10,7 @@ import typer
 
 from crowdwise.cli.aggregate import aggregate
 from crowdwise.cli.data import data
+from crowdwise.cli.demo import demo
 from crowdwise.cli.fit import fit
 from crowdwise.cli.inspect import inspect
 from crowdwise.cli.methods import methods
@@ -33,6 +34,7 @@ def main() -> None:
 
 
 app.add_typer(data, name="data")
+app.command("demo")(demo)
 app.command("fit")(fit)
 app.command("aggregate")(aggregate)
 app.command("inspect")(inspect)

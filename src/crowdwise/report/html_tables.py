@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from crowdwise.annotations.table import Annotations
 from crowdwise.errors import InputError
 from crowdwise.results.run import Run
 
-TABLES = ("labels", "confusions")  # what crowd_tables gives, as files <name>.parquet
 _SHOWN = 100  # characters of a name; longer ones end in … on the page
 
 
@@ -38,29 +37,19 @@ class Findings:
         return self.annotators["group"].cast(pl.Int64).fill_null(-1).to_numpy()
 
 
-def crowd_tables(annotations: Annotations, confusions: ArrayLike) -> dict[str, pl.DataFrame]:
-    """The crowd as tables that stand beside consensus and annotators in a run folder.
+def label_table(annotations: Annotations) -> pl.DataFrame:
+    """The crowd's labels as they stand in a run folder, labels.parquet.
 
-    labels      item, annotator, label: row numbers of consensus.parquet and annotators.parquet,
-                and places in the classes of config.json
-    confusions  annotator, shares: the C × C matrix row by row (true class, then label given)
-
-    Args:
-        confusions: (R, C, C) along annotator_ids.
+    item and annotator are row numbers of consensus.parquet and annotators.parquet, label is a
+    place in the classes of config.json.
 
     Example:
         >>> crowd = Annotations.from_triples([7, 9], ["ann", "bob"], ["no", "yes"])
-        >>> tables = crowd_tables(crowd, [np.eye(2), np.eye(2)])
-        >>> tables["labels"].rows(), tables["confusions"]["shares"][0].to_list()
-        ([(0, 0, 0), (1, 1, 1)], [1.0, 0.0, 0.0, 1.0])
+        >>> label_table(crowd).rows()
+        [(0, 0, 0), (1, 1, 1)]
     """
-    flat = np.asarray(confusions, dtype=np.float32).reshape(annotations.n_annotators, -1)
-    names = [str(name) for name in annotations.annotator_ids.tolist()]
-    triples = {name: getattr(annotations, name) for name in ("item", "annotator", "label")}
-    return {
-        "labels": pl.DataFrame(triples),
-        "confusions": pl.DataFrame({"annotator": names, "shares": flat}),
-    }
+    codes = ("item", "annotator", "label")
+    return pl.DataFrame({name: getattr(annotations, name) for name in codes})
 
 
 def collect(folder: str | Path) -> Findings:
@@ -69,7 +58,7 @@ def collect(folder: str | Path) -> Findings:
     if not run.done:
         raise InputError(f"{folder}: the run is not finished; let it end, or train again")
     config = run.config
-    frames = {name: _read(run, name) for name in ("consensus", "annotators", *TABLES)}
+    frames = {name: _read(run, name) for name in ("consensus", "annotators", "labels")}
     try:
         classes = [shown(name) for name in config["classes"]]
         size = len(classes)
@@ -81,16 +70,15 @@ def collect(folder: str | Path) -> Findings:
             np.arange(len(frames["annotators"])),
             np.arange(size),
         )
-        confusions = frames["confusions"]["shares"].to_numpy().reshape(-1, size, size)
+        confusions = frames["annotators"]["confusion"].to_numpy().reshape(-1, size, size)
         frames["consensus"].select("item", "label", "probability")
         frames["annotators"].select("annotator", "labels", "accuracy")
         if len(confusions) != crowd.n_annotators:
             raise ValueError(f"{len(confusions)} confusions, {crowd.n_annotators} annotators")
     except (KeyError, ValueError, TypeError, pl.exceptions.PolarsError) as error:
         raise InputError(f"{folder}: its tables do not fit together ({error})") from error
-    return Findings(
-        run, config, classes, frames["consensus"], frames["annotators"], crowd, confusions
-    )
+    annotators = frames["annotators"].drop("confusion")
+    return Findings(run, config, classes, frames["consensus"], annotators, crowd, confusions)
 
 
 def shown(value: Any) -> str:
