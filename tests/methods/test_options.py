@@ -2,6 +2,7 @@
 
 from math import cos, pi
 
+import numpy as np
 import pytest
 
 from crowdwise.errors import InputError
@@ -20,12 +21,26 @@ from crowdwise.methods.options import Options, make_options
         ({"optimizer": "rmsprop"}, "option optimizer is 'rmsprop'; it must be one of sgd, adam"),
         ({"schedule": "warm"}, "it must be one of constant, step, cosine"),
         ({"selection": "best"}, "it must be one of last, validation"),
+        ({"lr": "fast"}, "option lr is 'fast'; it must be a number"),
+        ({"lr": float("nan")}, "option lr is nan; it must be a number"),
+        ({"epochs": 2.5}, "option epochs is 2.5; it must be a whole number"),
+        ({"epochs": True}, "option epochs is True; it must be a number"),
+        ({"milestones": (1, "x")}, "option milestones is 'x'"),
         ({"speed": 3}, "there is no option 'speed'; choose from batch_size, epochs"),
     ],
 )
 def test_what_cannot_work_is_refused(wrong: dict[str, object], sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):
         make_options(Options, wrong)
+
+
+def test_values_become_what_the_option_is() -> None:
+    options = make_options(
+        Options, {"epochs": np.int64(7), "lr": 1, "batch_size": 64.0, "milestones": 40}
+    )
+    assert (options.epochs, options.lr, options.batch_size) == (7, 1.0, 64)
+    assert [type(v) for v in (options.epochs, options.lr, options.batch_size)] == [int, float, int]
+    assert options.milestones == (40,)
 
 
 def test_step_divides_by_ten_at_each_milestone() -> None:

@@ -7,6 +7,7 @@ from torch.optim import SGD, Adam, AdamW
 from crowdwise.errors import InputError
 from crowdwise.methods import create, find, names, summaries
 from crowdwise.methods.ensemble import Ensemble
+from crowdwise.methods.registry import canonical
 from tests.methods.toys import build, data_for, make_net, train
 
 PAPER = ["MajorVote", "CrowdLayer", "DoctorNet", "Max-MIG", "CoNAL", "UnionNet", "CCC"]
@@ -15,6 +16,11 @@ PAPER = ["MajorVote", "CrowdLayer", "DoctorNet", "Max-MIG", "CoNAL", "UnionNet",
 @pytest.mark.parametrize("paper", [*PAPER, "TrueLabels"])
 def test_the_papers_names_are_understood(paper: str) -> None:
     assert find(paper).__name__ == paper.replace("-", "")
+
+
+def test_every_spelling_has_one_canonical_name() -> None:
+    assert {canonical(name) for name in ("ccc", "CCC", "C-C-C")} == {"ccc"}
+    assert canonical("UnionNet") == "union-net"
 
 
 def test_an_unknown_method_is_refused_with_the_known_ones() -> None:

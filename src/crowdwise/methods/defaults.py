@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from crowdwise.batches import CrowdShape
+from crowdwise.methods.registry import canonical
 
 UPDATES = 10_000  # batches a classifier should see, as far as the bounds on epochs allow
 BATCH = 128
@@ -21,7 +22,7 @@ def defaults(method: str, n_items: int, n_heard: int, shape: CrowdShape) -> dict
         "optimizer": "adam",
         "n_models": 2,
     }
-    if method == "ccc":
+    if canonical(method) == "ccc":
         options |= {
             "warmup_epochs": epochs // 4,
             "n_groups": min(max(n_heard // 2, 2), 30, n_heard),

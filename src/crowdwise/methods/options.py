@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from math import cos, pi
+from math import cos, isfinite, pi
 from typing import Any, Literal, TypeVar, get_args, get_type_hints
+
+import numpy as np
 
 from crowdwise.errors import InputError
 
@@ -65,7 +67,25 @@ def make_options(kind: type[AnyOptions], given: Mapping[str, Any]) -> AnyOptions
     for name in given:
         if name not in known:
             raise InputError(f"there is no option {name!r}; choose from {', '.join(sorted(known))}")
-    return kind(**given)
+    hints = get_type_hints(kind)
+    return kind(**{name: _typed(name, value, hints[name]) for name, value in given.items()})
+
+
+def _typed(name: str, value: Any, hint: Any) -> Any:
+    """A value of the option's type: whole floats and NumPy numbers are numbers, no is not 0."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if hint is bool:
+        _require(isinstance(value, bool), name, value, "true or false")
+    elif hint in (int, float):
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        _require(number and isfinite(value), name, value, "a number")
+        _require(hint is float or value == int(value), name, value, "a whole number")
+        return hint(value)
+    elif hint == tuple[int, ...]:
+        numbers = [value] if isinstance(value, int) else list(value)
+        return tuple(_typed(name, number, int) for number in numbers)
+    return value
 
 
 def _require(holds: bool, name: str, value: object, wanted: str) -> None:

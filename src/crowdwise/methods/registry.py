@@ -86,19 +86,29 @@ def summaries() -> dict[str, str]:
     return lines
 
 
-def find(name: str) -> type[Method]:
-    """The class of a method; `CrowdLayer`, `crowdlayer` and `crowd-layer` all name the same."""
-    wanted = _plain(name)
-    for known, entry in BUILT_IN.items():
-        if wanted in (_plain(known), _plain(entry.paper)):
-            module, _, attribute = entry.home.partition(":")
-            found: type[Method] = getattr(import_module(module), attribute)
-            return found
-    for point in _foreign():
-        if _plain(point.name) == wanted:
-            loaded: type[Method] = point.load()
-            return loaded
+def canonical(name: str) -> str:
+    """The name a method is listed under: `CrowdLayer` and `crowdlayer` are `crowd-layer`.
+
+    Example:
+        >>> canonical("CrowdLayer")
+        'crowd-layer'
+    """
+    for known in names():
+        paper = BUILT_IN[known].paper if known in BUILT_IN else known
+        if _plain(name) in (_plain(known), _plain(paper)):
+            return known
     raise InputError(f"there is no method {name!r}; choose from {', '.join(names())}")
+
+
+def find(name: str) -> type[Method]:
+    """The class of a method, by any of its names."""
+    known = canonical(name)
+    if known in BUILT_IN:
+        module, _, attribute = BUILT_IN[known].home.partition(":")
+        found: type[Method] = getattr(import_module(module), attribute)
+        return found
+    loaded: type[Method] = next(point.load() for point in _foreign() if point.name == known)
+    return loaded
 
 
 def create(
