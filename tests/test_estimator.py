@@ -42,6 +42,15 @@ def fitted() -> CrowdClassifier:
     return small().fit(X, DENSE)
 
 
+def test_selection_by_validation_scores_held_out_labels() -> None:
+    last = CrowdClassifier("crowd-layer", "linear", epochs=6).fit(X, DENSE)
+    picked = CrowdClassifier("crowd-layer", "linear", epochs=6, selection="validation")
+    picked.fit(X, DENSE)
+    assert "validation" not in last.history_[0]
+    assert all(0 <= record["validation"] <= 1 for record in picked.history_)
+    assert len(picked.consensus_) == len(X)
+
+
 def test_init_only_stores_and_params_come_back() -> None:
     options = {"n_groups": 2, "lr": "checked when fitted", "unheard_of": 1}
     classifier = CrowdClassifier("conal", net="mlp", epochs=3, seed=5, **options)

@@ -127,7 +127,10 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Train, then take stock of items and annotators."""
         with seeded(self.seed):
             torch.set_rng_state(start.stream)
-            self.history_ = fit(start.model, start.data, on_epoch=on_epoch)
+            data, splits = start.data, {}
+            if self.settings_.get("selection") == "validation":  # without truth: held-out labels
+                data, splits["validation"] = start.data.hold_out(seed=self.seed)
+            self.history_ = fit(start.model, data, splits, on_epoch)
         self.model_ = start.model
         self._take_stock(start.data)
         return self
