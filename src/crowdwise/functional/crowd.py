@@ -42,7 +42,7 @@ def crowd_gradients(
         >>> z, t = torch.zeros(1, 2), torch.eye(2)[None]
         >>> loss, dz, dt = crowd_gradients(z, t, torch.tensor([0]), torch.tensor([1]))
         >>> dz.tolist()
-        [[0.125, -0.125]]
+        [[0.25, -0.25]]
     """
     p = z.softmax(dim=1)
     p_l = p[row]

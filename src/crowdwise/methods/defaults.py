@@ -18,7 +18,7 @@ def defaults(method: str, n_items: int, n_heard: int, shape: CrowdShape) -> dict
     options: dict[str, Any] = {
         "epochs": epochs,
         "batch_size": BATCH,
-        "lr": 1e-2 if len(shape.input) == 1 else 1e-3,
+        "lr": 3e-3 if len(shape.input) == 1 else 1e-3,
         "optimizer": "adam",
         "n_models": 2,
     }
@@ -27,6 +27,7 @@ def defaults(method: str, n_items: int, n_heard: int, shape: CrowdShape) -> dict
             "warmup_epochs": epochs // 4,
             "n_groups": min(max(n_heard // 2, 2), 30, n_heard),
             "meta_size": min(max(n_items // 4, shape.n_classes), 1000),
+            "correction_rate": 0.3,
             "active": "all" if len(shape.input) == 1 else "head",
         }
     return options
