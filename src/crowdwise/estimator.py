@@ -61,7 +61,7 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         >>> import numpy as np
         >>> X = np.repeat(np.eye(2, dtype="float32"), 20, axis=0)
         >>> said = np.repeat([[0, 0, 1], [1, 1, -1]], 20, axis=0)  # items × annotators
-        >>> clf = CrowdClassifier(method="crowd-layer", net="linear", epochs=20).fit(X, said)
+        >>> clf = CrowdClassifier(method="crowd-layer", net="linear", epochs=200).fit(X, said)
         >>> clf.predict(np.eye(2, dtype="float32")).tolist()
         [0, 1]
     """
