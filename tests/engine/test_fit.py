@@ -78,7 +78,9 @@ def test_selection_without_a_validation_split_is_refused_before_training():
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
 def test_a_loss_that_is_not_finite_stops_training_and_says_what_to_try(value):
     method = small.Scripted(epochs=3, selection="last", loss=torch.tensor(value))
-    with pytest.raises(InputError, match=r"epoch 1: the training loss is .*try a lower lr"):
+    with pytest.raises(
+        InputError, match=r"epoch 1, batch 1: the training loss is .*try a lower lr"
+    ):
         fit(method, small.data())
     assert not method.training
 

@@ -14,6 +14,8 @@ from crowdwise.annotations import Annotations
 from crowdwise.batches.source import Source, TensorSource
 from crowdwise.errors import InputError
 
+AT_ONCE = 2**18  # items whose labels are gathered together
+
 
 class CrowdShape(NamedTuple):
     """The sizes a method is built for."""
@@ -87,7 +89,12 @@ class CrowdData:
         return self.source.take(item)
 
     def epoch(self, order: Tensor, batch_size: int) -> Iterator[CrowdBatch]:
-        """Batches over the items in `order`; the labels are gathered once for the whole epoch."""
+        """Batches over the items in `order`; labels are gathered for many batches at once."""
+        many = max(1, AT_ONCE // batch_size) * batch_size
+        for start in range(0, len(order), many):
+            yield from self._batches(order[start : start + many], batch_size)
+
+    def _batches(self, order: Tensor, batch_size: int) -> Iterator[CrowdBatch]:
         counts = self.offsets.diff()[order]
         ends = counts.cumsum(0)
         total = int(ends[-1])

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from math import isfinite
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
 from crowdwise.batches import CrowdData
+from crowdwise.engine.checkpoint import Checkpoints
 from crowdwise.engine.devices import make_fabric, place
 from crowdwise.engine.evaluate import Split, accuracies, agreement
+from crowdwise.engine.losses import BadLoss, Losses
+from crowdwise.engine.state import Record, State
+from crowdwise.engine.trouble import not_finite, refuse_divergence
 from crowdwise.errors import InputError
 from crowdwise.methods.base import Method
 from crowdwise.results.selection import select
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
-
-Record = dict[str, Any]
 
 
 def fit(
@@ -29,6 +30,7 @@ def fit(
     splits: Mapping[str, Split | CrowdData] | None = None,
     on_epoch: Callable[[Record], None] | None = None,
     fabric: Fabric | None = None,
+    checkpoints: Checkpoints | None = None,
 ) -> list[Record]:
     """Train a method; the weights of the epoch that `options.selection` names are kept.
 
@@ -37,8 +39,11 @@ def fit(
         data: the training set; items without labels take no part.
         splits: scored after every epoch under their names: a `Split` by its true classes, a
             `CrowdData` by agreement with its labels. `validation` serves the selection rule.
-        on_epoch: called with every epoch's record: a progress bar, a log.
+        on_epoch: called with every epoch's record, those before a checkpoint included: a progress
+            bar, a log.
         fabric: devices and precision; made from the options when None.
+        checkpoints: where the state is kept; a state found there is gone on from, and the result
+            is the same to the byte.
 
     Returns:
         One record per epoch: epoch, rate, losses, seconds, and a score per split.
@@ -51,54 +56,87 @@ def fit(
         )
     fabric = fabric or make_fabric(options.precision, accelerator=data.device.type)
     place(fabric, method)
-    history: list[Record] = []
-    best: dict[str, Tensor] = {}
+    state = State()
     method.train()
+
     try:
         method.start(data)
-        for epoch in range(options.epochs):
-            record = _epoch(method, data, splits, epoch)
-            history.append(record)
-            if options.selection == "validation" and select(history, "validation") == epoch:
-                # copies: the weights themselves go on to change
-                best = {name: value.clone() for name, value in method.state_dict().items()}
+        if checkpoints:
+            checkpoints.begin(method, data, state)
+        if on_epoch:
+            for record in state.history:
+                on_epoch(record)
+        while state.epoch < options.epochs:
+            record = _epoch(method, data, splits, state, checkpoints)
             if on_epoch:
                 on_epoch(record)
+            if checkpoints and checkpoints.due(state):
+                checkpoints.keep(method, state)
     finally:
         method.eval()
-    if best:
-        method.load_state_dict(best)
-    return history
+    if state.best:
+        method.load_state_dict(state.best)
+    return state.history
 
 
 def _epoch(
-    method: Method, data: CrowdData, splits: Mapping[str, Split | CrowdData], epoch: int
+    method: Method,
+    data: CrowdData,
+    splits: Mapping[str, Split | CrowdData],
+    state: State,
+    checkpoints: Checkpoints | None,
 ) -> Record:
-    started = perf_counter()
-    rate = method.options.rate(epoch)
+    """Train from where `state` is to the epoch's end, score, and move `state` on."""
+    state.started = perf_counter() - state.seconds
+    rate = method.options.rate(state.epoch)
     method.set_rate(rate)
-    method.start_epoch(data, epoch)
-    losses = _train_epoch(method, data, method.options.batch_size)
-    for name, loss in losses.items():
-        if not isfinite(loss):
-            raise InputError(
-                f"epoch {epoch + 1}: the training {name} is {loss}; the rate {rate:g} is too high "
-                "for these features: try a lower lr, or standardise them"
-            )
-    record: Record = {"epoch": epoch + 1, "rate": rate, **losses}
+    losses = _train_epoch(method, data, state, checkpoints)
+    record: Record = {"epoch": state.epoch + 1, "rate": rate, **losses}
+    record |= {name: int(count) for name, count in method.counts().items() if count}
     for name, split in splits.items():
         record |= _score(method, name, split)
-    return {**record, "seconds": round(perf_counter() - started, 3)}
+    record["seconds"] = round(perf_counter() - state.started, 3)
+    state.history.append(record)
+    by_score = method.options.selection == "validation"
+    if by_score and select(state.history, "validation") == state.epoch:
+        # copies: the weights themselves go on to change
+        state.best = {name: value.clone() for name, value in method.state_dict().items()}
+    state.next_epoch()
+    return record
 
 
-def _train_epoch(method: Method, data: CrowdData, batch_size: int) -> dict[str, float]:
-    """One pass in a fresh order; losses are summed on the device and read once."""
-    order = data.labelled[torch.randperm(len(data.labelled)).to(data.device)]
-    total: dict[str, Tensor] = {}
-    for batch in data.epoch(order, batch_size):
-        for name, loss in method.update(batch).items():
-            total[name] = total.get(name, 0) + loss * len(batch)
-    return {name: float(loss) / len(order) for name, loss in total.items()}
+def _train_epoch(
+    method: Method, data: CrowdData, state: State, checkpoints: Checkpoints | None
+) -> dict[str, float]:
+    """One pass in a fresh order, or what a checkpoint left of it; the losses' means."""
+    size = method.options.batch_size
+    if state.stream is None:
+        method.start_epoch(data, state.epoch)
+        state.stream = torch.get_rng_state()
+        order = _shuffled(data)
+    else:  # inside an epoch: the same order again, without drawing from the stream
+        with torch.random.fork_rng(devices=()):
+            torch.set_rng_state(state.stream)
+            order = _shuffled(data)
+    done = min(state.batch * size, len(order))
+    losses = Losses(state.losses, done, state.batch)
+    try:
+        for batch in data.epoch(order[done:], size):
+            losses.add(method.update(batch), len(batch))
+            state.batch += 1
+            if checkpoints and checkpoints.due(state):
+                state.losses, state.seconds = losses.look(), perf_counter() - state.started
+                checkpoints.keep(method, state)
+        means = losses.means()
+    except BadLoss as bad:
+        raise not_finite(bad, method, data, order, state.epoch) from None
+    state.first = state.first or losses.first
+    refuse_divergence(state, means, method)
+    return means
+
+
+def _shuffled(data: CrowdData) -> Tensor:
+    return data.labelled[torch.randperm(len(data.labelled)).to(data.device)]
 
 
 def _score(method: Method, name: str, split: Split | CrowdData) -> Record:

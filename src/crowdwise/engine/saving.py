@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from errno import EIO
 from pathlib import Path
 from typing import Any
 
@@ -75,11 +76,20 @@ class Saved:
         return self.folder / "model.safetensors"
 
 
-def write_weights(path: Path, weights: Mapping[str, Tensor]) -> None:
-    """A state dict as safetensors, whole or not at all; the same weights give the same bytes."""
+def write_weights(
+    path: Path, weights: Mapping[str, Tensor], said: dict[str, str] | None = None
+) -> None:
+    """Tensors as safetensors, whole or not at all; the same weights give the same bytes.
+
+    Args:
+        said: texts for the file's header.
+    """
     plain = {name: value.detach().cpu().contiguous() for name, value in weights.items()}
     with whole(path) as temporary:
-        save_file(plain, temporary)
+        try:
+            save_file(plain, temporary, said)
+        except SafetensorError as error:  # a full disk, in the library's own words
+            raise OSError(EIO, str(error)) from error
 
 
 def write_run(

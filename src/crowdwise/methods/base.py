@@ -52,6 +52,21 @@ class Method(nn.Module, ABC):
     def start_epoch(self, data: CrowdData, epoch: int) -> None:
         """Called before every epoch (counted from 0)."""
 
+    def memory(self) -> dict[str, Tensor]:
+        """What the rest of an epoch needs and neither `start` nor the state dict brings back.
+
+        A checkpoint keeps it, with state dict, optimisers and random streams. A training that goes
+        on calls `start`, loads those, and hands this to `recall`; then comes the next batch.
+        """
+        return {}
+
+    def recall(self, memory: dict[str, Tensor]) -> None:
+        """The reverse of `memory`."""
+
+    def counts(self) -> dict[str, Tensor]:
+        """What went wrong and was passed over, how often since the epoch began, by name."""
+        return {}
+
     def confusions(self) -> Tensor | None:
         """P(label given | true class) of every annotator, (R, C, C) with rows that sum to one."""
         return None

@@ -106,6 +106,7 @@ class CCC(Method):
         self.distilled: list[DistilledSet] = []  # by the model that learns from it
         self.data: CrowdData | None = None
         self.corrections = 0
+        self.skipped = torch.zeros((), dtype=torch.int64)
 
     def start(self, data: CrowdData) -> None:
         given = data.label, data.offsets.diff()
@@ -137,6 +138,7 @@ class CCC(Method):
             seed = int(torch.randint(2**31 - 1, ()))
             peer.group = group_annotators(peer.T, self.heard, self.n_groups, seed)
         self.corrections = 0  # iterations of this epoch so far
+        self.skipped = torch.zeros((), dtype=torch.int64, device=data.device)
 
     def update(self, batch: CrowdBatch) -> dict[str, Tensor]:
         self.corrections += 1
@@ -190,6 +192,7 @@ class CCC(Method):
         u = logits_along(back, G) if back else head_along(h.detach(), *G)  # (B, C)
         along = crowd_gradients_along(z.detach(), u, t, batch.row, batch.label, EPS)
         slope = scatter(along, peer.group[batch.annotator], len(peer.V))
+        self.skipped += ~slope.isfinite().all()  # `correction` is zero then
         largest = peer.T.detach().max()
         if chosen.preset == "reference":  # max(T) after the virtual update of T
             largest = (
@@ -229,6 +232,35 @@ class CCC(Method):
         item, label = self.distilled[k]
         pick = torch.randperm(len(item))[: self.options.meta_batch_size].to(item.device)
         return self.data.x(item[pick]), label[pick]
+
+    def memory(self) -> dict[str, Tensor]:
+        sets = {
+            f"{k}.{name}": codes
+            for k, chosen in enumerate(self.distilled)
+            for name, codes in chosen._asdict().items()
+        }
+        return {**sets, "corrections": torch.tensor(self.corrections), "skipped": self.skipped}
+
+    def recall(self, memory: dict[str, Tensor]) -> None:
+        device = self._peers()[0].T.device
+        kept = {name: value.to(device) for name, value in memory.items()}
+        self.corrections, self.skipped = int(kept.pop("corrections")), kept.pop("skipped")
+        self.distilled = [
+            DistilledSet(kept[f"{k}.item"], kept[f"{k}.label"]) for k in range(len(kept) // 2)
+        ]
+        for codes, end in (
+            *((peer.group, len(peer.V)) for peer in self._peers()),
+            *((chosen.item, len(self.data or ())) for chosen in self.distilled),
+            *((chosen.label, self.shape.n_classes) for chosen in self.distilled),
+        ):
+            if codes.ndim != 1 or codes.dtype != torch.int64:
+                raise ValueError("groups, items and classes are no lists of codes")
+            if len(codes) and not (int(codes.min()) >= 0 and int(codes.max()) < end):
+                raise ValueError(f"a group, item or class is not below {end}")
+
+    def counts(self) -> dict[str, Tensor]:
+        """Corrections left out because their meta gradient was not finite."""
+        return {"skipped_corrections": self.skipped}
 
     def predict_each(self, x: Tensor) -> Tensor:
         return torch.cat([probabilities(peer.net, x) for peer in self._peers()])

@@ -37,6 +37,24 @@ class Ensemble(Method):
         for member in self._methods():
             member.start_epoch(data, epoch)
 
+    def memory(self) -> dict[str, Tensor]:
+        return {
+            f"{k}.{name}": value
+            for k, member in enumerate(self._methods())
+            for name, value in member.memory().items()
+        }
+
+    def recall(self, memory: dict[str, Tensor]) -> None:
+        for k, member in enumerate(self._methods()):
+            own = {
+                name.split(".", 1)[1]: v for name, v in memory.items() if name.startswith(f"{k}.")
+            }
+            member.recall(own)
+
+    def counts(self) -> dict[str, Tensor]:
+        each = [member.counts() for member in self._methods()]
+        return {name: torch.stack([counts[name] for counts in each]).sum() for name in each[0]}
+
     def confusions(self) -> Tensor | None:
         each = [member.confusions() for member in self._methods()]
         known = [confusion for confusion in each if confusion is not None]
