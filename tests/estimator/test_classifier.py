@@ -153,7 +153,7 @@ def test_a_fit_that_fails_leaves_nothing_to_predict_with(monkeypatch: pytest.Mon
 
     classifier = small()
     with monkeypatch.context() as patched:
-        patched.setattr("crowdwise.estimator.fit", interrupted)
+        patched.setattr("crowdwise.estimator.classifier.fit", interrupted)
         with pytest.raises(KeyboardInterrupt):
             classifier.fit(X, DENSE)
     with pytest.raises(NotFittedError):
@@ -363,7 +363,7 @@ def test_images_take_a_cnn() -> None:
 
 def test_what_the_docs_page_shows_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    page = Path(__file__).parent.parent / "docs" / "estimator.md"
+    page = Path(__file__).parent.parent.parent / "docs" / "estimator.md"
     blocks = re.findall(r"^```python\n(.*?)^```$", page.read_text("utf-8"), re.M | re.S)
     names: dict = {}
     exec("\n".join(blocks), names)

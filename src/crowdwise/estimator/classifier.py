@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import narwhals as nw
 import numpy as np
 import polars as pl
 import torch
@@ -18,18 +16,19 @@ from torch import Tensor, nn
 
 from crowdwise import methods, nets
 from crowdwise.aggregate.export import write_frame
-from crowdwise.aggregate.with_classifier import item_table, with_classifier
 from crowdwise.annotations import Annotations
 from crowdwise.annotations.align import aligned
 from crowdwise.batches import CrowdData
 from crowdwise.batches.source import TensorSource
 from crowdwise.engine import fit, predict, seeded
-from crowdwise.engine.config import Config, damaged, plain
-from crowdwise.engine.saving import read_run, write_run
+from crowdwise.engine.checkpoint import Checkpoints
+from crowdwise.engine.config import Config, plain
+from crowdwise.engine.saving import write_run
 from crowdwise.errors import InputError
+from crowdwise.estimator.inputs import as_annotations, rows
+from crowdwise.estimator.stock import as_kind, as_numpy, take_stock
 from crowdwise.methods.base import Method
 from crowdwise.methods.defaults import defaults
-from crowdwise.report.html_tables import label_table
 from crowdwise.results.run import Run
 
 _NAMED = ("method", "net", "epochs", "seed")  # arguments that are no options of the method
@@ -113,8 +112,8 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _prepare(self, X: ArrayLike, annotations: Any, items: Sequence[Any] | None) -> Start:
         """Put rows and labels together, settle every option, make the model."""
-        x = _rows(X)
-        data = CrowdData(x, aligned(_as_annotations(annotations), len(x), items))
+        x = rows(X)
+        data = CrowdData(x, aligned(as_annotations(annotations), len(x), items))
         self.shape_ = data.shape
         self.classes_ = data.annotations.classes
         self.settings_ = self._settings(data)
@@ -122,7 +121,10 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return Start(data, self._build(self.net), torch.get_rng_state())
 
     def _train(
-        self, start: Start, on_epoch: Callable[[Record], None] | None = None
+        self,
+        start: Start,
+        on_epoch: Callable[[Record], None] | None = None,
+        checkpoints: Checkpoints | None = None,
     ) -> CrowdClassifier:
         """Train, then take stock of items and annotators."""
         with seeded(self.seed):
@@ -130,16 +132,19 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             data, splits = start.data, {}
             if self.settings_.get("selection") == "validation":  # without truth: held-out labels
                 data, splits["validation"] = start.data.hold_out(seed=self.seed)
-            self.history_ = fit(start.model, data, splits, on_epoch)
+            self.history_ = fit(start.model, data, splits, on_epoch, checkpoints=checkpoints)
         self.model_ = start.model
-        self._take_stock(start.data)
+        crowd = start.data.annotations
+        proba = predict(self.model_, start.data.source).double().numpy()
+        stock = take_stock(self.model_, crowd, proba)
+        self._keep(stock.frames, stock.confusions, crowd.frame_kind)
         return self
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """Class probabilities, (N, C) along `classes_`."""
         if not hasattr(self, "model_"):
             raise NotFittedError("this CrowdClassifier is not fitted yet; call fit first")
-        x = _rows(X)
+        x = rows(X)
         if x.shape[1:] != self.shape_.input:
             raise InputError(
                 f"rows of X have shape {x.shape[1:]}, those of the training had "
@@ -167,7 +172,7 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not isinstance(y, Annotations) and np.ndim(y) < 2:
             return float(super().score(X, y, sample_weight))
         predicted = self.predict(X)
-        crowd = aligned(_as_annotations(y), len(predicted), None)
+        crowd = aligned(as_annotations(y), len(predicted), None)
         return float(np.mean(predicted[crowd.item] == crowd.classes[crowd.label]))
 
     def save(self, folder: str | Path) -> Run:
@@ -226,89 +231,11 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         return methods.create(self.method, make_net, shape, self.settings_)
 
-    def _take_stock(self, data: CrowdData) -> None:
-        """Consensus, annotators, confusions and groups, as people read them."""
-        proba = predict(self.model_, data.source).double().numpy()
-        together = with_classifier(data.annotations, proba)
-        confusions, groups = self.model_.confusions(), self.model_.groups()
-        annotators = together.annotators
-        if groups is not None:
-            annotators = annotators.with_columns(pl.Series("group", _numpy(groups)))
-        frames = {
-            "consensus": item_table(together, data.annotations, proba),
-            "annotators": annotators,
-            "labels": label_table(data.annotations),
-        }
-        known = together.confusions if confusions is None else _numpy(confusions)
-        self._keep(frames, np.asarray(known), data.annotations.frame_kind)
-
     def _keep(self, frames: dict[str, pl.DataFrame], confusions: NDArray[Any], kind: str) -> None:
         """Fitted attributes: frames of the kind that the annotations came in."""
         self._frames = frames
-        self.consensus_ = _as_kind(frames["consensus"], kind)
-        self.annotators_ = _as_kind(frames["annotators"], kind)
+        self.consensus_ = as_kind(frames["consensus"], kind)
+        self.annotators_ = as_kind(frames["annotators"], kind)
         self.confusions_ = confusions
         groups = self.model_.groups()
-        self.groups_ = None if groups is None else _numpy(groups)
-
-
-def load(
-    folder: str | Path, net: nn.Module | Callable[[], nn.Module] | None = None
-) -> CrowdClassifier:
-    """A saved classifier, ready to predict.
-
-    Args:
-        folder: what `CrowdClassifier.save` or `crowdwise fit` wrote.
-        net: the module that was trained (or the function that made it), where it was the user's
-            own: code is never loaded.
-    """
-    saved = read_run(folder)
-    config = saved.config
-    if net is None and config.net == OWN_NET:
-        raise InputError(f"{folder}: was trained with a net of your own; give it as net=")
-    classifier = CrowdClassifier(net=config.net if net is None else net)
-    classifier.settings_, classifier.shape_ = config.settings, config.shape
-    classifier.classes_ = np.array(config.classes)
-    build = partial(classifier._build, classifier.net)
-    try:
-        classifier.set_params(**config.parameters)
-        with seeded(0):
-            if net is None:
-                saved.check(build)
-            classifier.model_ = build()
-    except InputError:
-        raise
-    except (AttributeError, TypeError, ValueError, RuntimeError, MemoryError) as error:
-        raise damaged(folder, f"asks for a model that cannot be built ({error})") from error
-    saved.load_into(classifier.model_)
-    classifier.model_.eval()
-    classifier.history_ = saved.history
-    classifier._keep(saved.frames, saved.confusions, "polars")
-    return classifier
-
-
-def _as_annotations(given: Any) -> Annotations:
-    if isinstance(given, Annotations):
-        return given
-    if isinstance(given, np.ndarray | list | tuple):
-        return Annotations.from_dense(given)
-    return Annotations.from_frame(given)
-
-
-def _rows(X: ArrayLike) -> NDArray[Any]:
-    rows = np.asarray(X)
-    if rows.ndim < 2:
-        raise InputError(f"X has shape {rows.shape}; give an array with a row for each item")
-    return rows
-
-
-def _as_kind(frame: pl.DataFrame, kind: str) -> Any:
-    """A frame of the kind the annotations came in."""
-    if kind == "polars":
-        return frame
-    columns = {column.name: column.to_list() for column in frame}
-    return nw.from_dict(columns, backend=kind).to_native()  # type: ignore[arg-type]
-
-
-def _numpy(tensor: Tensor) -> NDArray[Any]:
-    return tensor.cpu().numpy()
+        self.groups_ = None if groups is None else as_numpy(groups)
