@@ -2,6 +2,7 @@
 
 from torch import nn
 
+from crowdwise.nets.linear import Linear
 from crowdwise.nets.net import Net
 from crowdwise.nets.norm import BatchNorm2d
 
@@ -32,7 +33,7 @@ def cnn(input_shape: tuple[int, ...], n_classes: int, width: int = 32, dropout: 
         channels, height, breadth = size, -(-height // 2), -(-breadth // 2)
     layers += [
         nn.Flatten(),
-        nn.Linear(channels * height * breadth, 128),
+        Linear(channels * height * breadth, 128),
         nn.ReLU(),
         nn.Dropout(dropout),
     ]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from torch import nn
 
+from crowdwise.nets.linear import Linear
 from crowdwise.nets.net import Net
 from crowdwise.nets.norm import BatchNorm1d
 
@@ -42,7 +43,7 @@ def mlp(
         layers.append(BatchNorm1d(input_dim, affine=False))
     width = input_dim
     for size in hidden:
-        layers += [nn.Linear(width, size), nn.ReLU(), nn.Dropout(dropout)]
+        layers += [Linear(width, size), nn.ReLU(), nn.Dropout(dropout)]
         if norm:
             layers.append(BatchNorm1d(size, affine=False))
         width = size
