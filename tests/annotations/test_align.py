@@ -61,3 +61,18 @@ def test_ids_that_do_not_fit(ids: list[object], said: str) -> None:
 def test_no_rows_at_all() -> None:
     with pytest.raises(InputError, match="was labelled, but no row"):
         aligned(CROWD, 0, [])
+
+
+@pytest.mark.parametrize("ids", [range(5), np.array([3, 4, 0, 1, 2]), [4, 3, 2, 1, 0]])
+def test_numbers_are_looked_up_as_numbers(ids: object) -> None:
+    crowd = Annotations.from_triples([3, 1, 3], ["ann", "ann", "bob"], [0, 1, 1])
+    found = aligned(crowd, 5, ids)  # type: ignore[arg-type]
+    assert found.item_ids.tolist() == list(ids)  # type: ignore[call-overload]
+    assert triples(found) == triples(crowd)
+    with pytest.raises(InputError, match="item 3 was labelled, but no row"):
+        aligned(crowd, 3, range(3))
+
+
+def test_integers_beyond_64_bits_are_ids_too() -> None:
+    crowd = Annotations.from_triples([2**70, 1], ["ann", "ann"], [0, 1])
+    assert aligned(crowd, 2, [1, 2**70]).item.tolist() == [1, 0]

@@ -2,6 +2,7 @@
 
 from crowdwise.batches.crowd import CrowdBatch, CrowdData, CrowdShape
 from crowdwise.batches.images import ImageFolder
+from crowdwise.batches.mapped import MappedSource
 from crowdwise.batches.source import Source, StreamSource, TensorSource
 
 __all__ = [
@@ -9,6 +10,7 @@ __all__ = [
     "CrowdData",
     "CrowdShape",
     "ImageFolder",
+    "MappedSource",
     "Source",
     "StreamSource",
     "TensorSource",

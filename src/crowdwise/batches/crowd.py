@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 
 from crowdwise.annotations import Annotations
-from crowdwise.batches.source import Source, TensorSource
+from crowdwise.batches.mapped import source_of
+from crowdwise.batches.source import Source
 from crowdwise.errors import InputError
 
 AT_ONCE = 2**18  # items whose labels are gathered together
@@ -55,7 +56,7 @@ class CrowdData:
         annotations: Annotations,
         device: torch.device | str = "cpu",
     ) -> None:
-        self.source = x if isinstance(x, Source) else TensorSource(x, device)
+        self.source = source_of(x, device)
         if len(self.source) != annotations.n_items:
             raise InputError(
                 f"{len(self.source)} rows of features, but the crowd labelled items out of "
@@ -63,7 +64,7 @@ class CrowdData:
             )
         if len(annotations) == 0:
             raise InputError("the crowd gave no label at all; there is nothing to learn from")
-        if isinstance(self.source, TensorSource) and (bad := self.source.not_finite()) is not None:
+        if (bad := self.source.not_finite()) is not None:
             raise InputError(
                 f"item {annotations.item_ids[bad]}: its features (row {bad}) hold NaN or infinity; "
                 "fill them in or drop the item"

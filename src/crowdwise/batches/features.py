@@ -17,6 +17,7 @@ from crowdwise.annotations.columns import find_columns, listed
 from crowdwise.errors import InputError
 
 TABLES = (".csv", ".tsv", ".parquet")
+MAPPED = 2**28  # bytes; a larger .npy stays in its file, and batches read their rows from it
 DAMAGE = (  # what the readers raise when a file is not what its name says
     *(OSError, EOFError, ValueError, MemoryError, zipfile.BadZipFile, zlib.error),
     pl.exceptions.PolarsError,
@@ -45,6 +46,8 @@ def read_features(
     path: str | Path, items: str | Path | None = None, item: str | None = None
 ) -> Features:
     """Read features from .npy, .npz (arrays `x` and `items`), .csv, .tsv or .parquet.
+
+    A large .npy is memory-mapped, never read as a whole.
 
     Args:
         path: the file; a table needs a column that names the item, all others are numbers (in
@@ -79,6 +82,11 @@ def read_features(
 
 
 def _matrix(file: Path) -> tuple[NDArray[Any], list[Any] | None]:
+    if file.suffix.lower() == ".npy" and file.stat().st_size >= MAPPED:
+        rows = np.load(file, mmap_mode="r", allow_pickle=False)
+        if rows.flags.c_contiguous:  # else a row lies all over the file
+            return rows, None
+        del rows
     with file.open("rb") as stream:  # np.load would leave a damaged archive open
         found = np.load(stream, allow_pickle=False)
         if isinstance(found, np.ndarray):

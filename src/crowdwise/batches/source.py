@@ -29,16 +29,19 @@ class Source(ABC):
     def batches(self, order: Tensor, batch_size: int) -> Iterator[Tensor]:
         """The items in `order`, batch by batch."""
 
+    def not_finite(self) -> int | None:
+        """The first item with a value that is NaN or infinite, where looking at all is cheap."""
+        return None
+
 
 class TensorSource(Source):
     """A tensor kept whole on the device: no worker processes, no copies but the batch itself."""
 
     def __init__(self, x: np.ndarray | Tensor, device: torch.device | str = "cpu") -> None:
-        self.values = (x if isinstance(x, Tensor) else _as_tensor(np.asarray(x))).to(device)
+        self.values = (x if isinstance(x, Tensor) else as_tensor(np.asarray(x))).to(device)
         self.item_shape = tuple(self.values.shape[1:])
 
     def not_finite(self) -> int | None:
-        """The first item with a value that is NaN or infinite."""
         if not self.values.is_floating_point() or self.values.numel() == 0:
             return None
         if all(bool(edge.isfinite()) for edge in torch.aminmax(self.values)):  # no copy of values
@@ -50,7 +53,7 @@ class TensorSource(Source):
         return len(self.values)
 
     def take(self, item: Tensor) -> Tensor:
-        return _as_float(self.values[item])
+        return as_float(self.values[item])
 
     def batches(self, order: Tensor, batch_size: int) -> Iterator[Tensor]:
         return (self.take(item) for item in torch.split(order, batch_size))
@@ -75,7 +78,7 @@ class StreamSource(Source):
 
     def take(self, item: Tensor) -> Tensor:
         values = [self.dataset[i] for i in item.tolist()]
-        return _as_float(torch.stack(values).to(self.device))
+        return as_float(torch.stack(values).to(self.device))
 
     def batches(self, order: Tensor, batch_size: int) -> Iterator[Tensor]:
         loader = DataLoader(
@@ -86,12 +89,12 @@ class StreamSource(Source):
         )
         try:
             for x in loader:
-                yield _as_float(x.to(self.device))
+                yield as_float(x.to(self.device))
         except InputError as error:  # from a worker it comes wrapped in that worker's traceback
             raise InputError(str(error).strip().rpartition("InputError: ")[2]) from error
 
 
-def _as_tensor(x: np.ndarray) -> Tensor:
+def as_tensor(x: np.ndarray) -> Tensor:
     """NumPy's float64 is a habit, not a wish: nets compute in torch's default, float32."""
     try:
         values = torch.as_tensor(x)
@@ -100,5 +103,5 @@ def _as_tensor(x: np.ndarray) -> Tensor:
     return values.to(torch.get_default_dtype()) if values.dtype == torch.float64 else values
 
 
-def _as_float(x: Tensor) -> Tensor:
+def as_float(x: Tensor) -> Tensor:
     return x if x.dtype in (torch.float32, torch.float64) else x.float()

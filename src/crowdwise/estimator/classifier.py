@@ -19,7 +19,7 @@ from crowdwise.aggregate.export import write_frame
 from crowdwise.annotations import Annotations
 from crowdwise.annotations.align import aligned
 from crowdwise.batches import CrowdData
-from crowdwise.batches.source import TensorSource
+from crowdwise.batches.mapped import source_of
 from crowdwise.engine import fit, predict, seeded
 from crowdwise.engine.checkpoint import Checkpoints
 from crowdwise.engine.config import Config, plain
@@ -152,7 +152,7 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         if len(x) == 0:
             return np.zeros((0, len(self.classes_)))
-        source = TensorSource(x)
+        source = source_of(x)
         if (bad := source.not_finite()) is not None:
             raise InputError(f"row {bad} of X holds NaN or infinity; fill it in or drop it")
         return predict(self.model_, source).double().numpy()

@@ -21,8 +21,8 @@ def as_annotations(given: Any) -> Annotations:
 
 
 def rows(X: ArrayLike) -> NDArray[Any]:
-    """Features as an array with a row for each item."""
-    array = np.asarray(X)
+    """Features as an array with a row for each item; a memory-mapped one stays in its file."""
+    array = X if isinstance(X, np.memmap) else np.asarray(X)
     if array.ndim < 2:
         raise InputError(f"X has shape {array.shape}; give an array with a row for each item")
     return array
