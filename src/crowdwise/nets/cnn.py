@@ -7,7 +7,13 @@ from crowdwise.nets.net import Net
 from crowdwise.nets.norm import BatchNorm2d
 
 
-def cnn(input_shape: tuple[int, ...], n_classes: int, width: int = 32, dropout: float = 0.0) -> Net:
+def cnn(
+    input_shape: tuple[int, ...],
+    n_classes: int,
+    width: int = 32,
+    dropout: float = 0.0,
+    stride: int = 1,
+) -> Net:
     """Three times convolution 3×3 – max-pool 2×2 – batch norm – ReLU, then linear 128 – ReLU.
 
     Pooling comes before the norm, which then costs a quarter. Sizes are rounded up when halved, so
@@ -16,6 +22,7 @@ def cnn(input_shape: tuple[int, ...], n_classes: int, width: int = 32, dropout: 
     Args:
         input_shape: (channels, height, width).
         width: channels after the first convolution; the next two double it.
+        stride: of the first convolution; 2 makes a net about four times as cheap.
 
     Example:
         >>> cnn((1, 28, 28), 10).head
@@ -25,12 +32,14 @@ def cnn(input_shape: tuple[int, ...], n_classes: int, width: int = 32, dropout: 
     layers: list[nn.Module] = []
     for size in (width, 2 * width, 4 * width):
         layers += [
-            nn.Conv2d(channels, size, 3, padding=1, bias=False),
+            nn.Conv2d(channels, size, 3, stride, padding=1, bias=False),
             nn.MaxPool2d(2, ceil_mode=True),
             BatchNorm2d(size),
             nn.ReLU(),
         ]
-        channels, height, breadth = size, -(-height // 2), -(-breadth // 2)
+        channels = size
+        height, breadth = (-(-side // (2 * stride)) for side in (height, breadth))
+        stride = 1
     layers += [
         nn.Flatten(),
         Linear(channels * height * breadth, 128),

@@ -46,6 +46,23 @@ def run(
     return [finished[cell.key] | {"label": cell.label} for cell in cells]
 
 
+def finished(cells: Sequence[Cell], path: Path) -> list[Line]:
+    """The lines of those cells that `path` holds; none is an error, since a table needs some."""
+    known = read(path)
+    lines = [known[cell.key] | {"label": cell.label} for cell in cells if cell.key in known]
+    if not lines:
+        raise InputError(f"{path}: none of these {len(cells)} runs is finished; run some first")
+    return lines
+
+
+def rehearse(cells: Sequence[Cell], steps: int) -> Iterator[str]:
+    """Train every cell for `steps` batches before and after the warm-up; nothing is kept."""
+    if steps < 1:
+        raise InputError(f"--rehearse is {steps}; it must be at least 1")
+    for cell in cells:
+        yield describe(run_cell(cell, steps=steps))
+
+
 def missing(cells: Sequence[Cell], finished: Mapping[str, Line]) -> list[Cell]:
     """What is still to run, each key once."""
     return list({cell.key: cell for cell in cells if cell.key not in finished}.values())
@@ -66,9 +83,7 @@ def merge(path: Path, other: Path, cells: Sequence[Cell]) -> int:
 
 def describe(line: Line) -> str:
     """A finished run in a few words."""
-    cell = line["cell"]
-    name = cell["label"] or cell["method"]
-    return f"{cell['dataset']}, {name}, seed {cell['seed']}: last {line['paired']['last']:.2f}"
+    return f"{Cell(**line['cell'])}: last {line['paired']['last']:.2f}"
 
 
 def _append(path: Path, line: Line) -> None:

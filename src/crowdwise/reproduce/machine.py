@@ -6,8 +6,11 @@ from pathlib import Path
 
 
 def machine() -> str:
-    """The processor's model and how many cores there are."""
-    return f"{_processor()}, {os.cpu_count()} cores"
+    """The processor's model, how many cores there are, and the graphics card if one is used."""
+    import torch
+
+    card = f", {torch.cuda.get_device_name()}" if torch.cuda.is_available() else ""
+    return f"{_processor()}, {os.cpu_count()} cores{card}"
 
 
 def _processor() -> str:

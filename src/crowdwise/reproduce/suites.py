@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from crowdwise.errors import InputError
 from crowdwise.methods import registry
 from crowdwise.reproduce.cells import Cell
 from crowdwise.reproduce.settings import setting
+from crowdwise.simulate.cases import CASES
 
 METHODS = ("major-vote", "crowd-layer", "doctor-net", "max-mig", "conal", "union-net", "ccc")
 UPPER_BOUND = "true-labels"
-GROUPS = {"music": (5, 10, 20, 30, 44), "labelme": (5, 15, 25, 40, 59)}  # up to R
+GROUPS = {  # up to R
+    "music": (5, 10, 20, 30, 44),
+    "labelme": (5, 15, 25, 40, 59),
+    "cifar10": (5, 15, 30, 60, 120, 250),
+    "fashion-mnist": (5, 15, 30, 60, 120, 250),
+}
+LABELS_PER_ITEM = (1, 3, 5, 7, 9)
+SIMULATED = {"case": "IND-I"}  # the crowd of the paper's two ablations
+
+
+Cells = Callable[[Sequence[str], Sequence[str], Sequence[int]], list[Cell]]
 
 
 @dataclass(frozen=True)
@@ -21,7 +32,7 @@ class Suite:
     """A table: what it shows, where, and its cells from (data sets, methods, seeds)."""
 
     title: str
-    cells: Callable[[Sequence[str], Sequence[str], Sequence[int]], list[Cell]]
+    cells: Cells
     datasets: tuple[str, ...] = ("music", "labelme")
     methods: tuple[str, ...] = ()  # empty: the table is about one method and its variants
 
@@ -49,10 +60,39 @@ def ablation(datasets: Sequence[str], methods: Sequence[str], seeds: Sequence[in
     return cells
 
 
+def synthetic(datasets: Sequence[str], methods: Sequence[str], seeds: Sequence[int]) -> list[Cell]:
+    """Every method on the paper's eight simulated crowds."""
+    return [
+        Cell(dataset, method, seed, crowd={"case": case})
+        for seed in seeds
+        for dataset in datasets
+        for case in CASES
+        for method in methods
+    ]
+
+
+def sparsity(datasets: Sequence[str], methods: Sequence[str], seeds: Sequence[int]) -> list[Cell]:
+    """Methods over the number of labels per item k."""
+    return [
+        Cell(dataset, method, seed, crowd={**SIMULATED, **({"k": k} if k != 3 else {})})
+        for seed in seeds
+        for dataset in datasets
+        for k in LABELS_PER_ITEM
+        for method in methods
+    ]
+
+
 def groups(datasets: Sequence[str], methods: Sequence[str], seeds: Sequence[int]) -> list[Cell]:
     """CCC over the number of annotator groups G."""
     return [
-        Cell(dataset, "ccc", seed, {"n_groups": G}, label=f"G = {G}")
+        Cell(
+            dataset,
+            "ccc",
+            seed,
+            {"n_groups": G},
+            label=f"G = {G}",
+            crowd=SIMULATED if setting(dataset).crowd else {},
+        )
         for seed in seeds
         for dataset in datasets
         for G in _groups(dataset)
@@ -63,10 +103,30 @@ SUITES = {
     "real": Suite("Real crowds, every method", real, methods=(*METHODS, UPPER_BOUND)),
     "ablation": Suite("CCC, one part at a time", ablation),
     "groups": Suite("CCC over the number of annotator groups", groups),
+    "synthetic": Suite(
+        "Simulated crowds, every method",
+        synthetic,
+        datasets=("fashion-mnist", "cifar10"),
+        methods=METHODS,
+    ),
+    "clean": Suite(
+        "True labels, the upper bound",
+        real,
+        datasets=("music", "labelme", "fashion-mnist", "cifar10"),
+        methods=(UPPER_BOUND,),
+    ),
+    "sparsity": Suite(
+        "From one label per item to nine",
+        sparsity,
+        datasets=("cifar10",),
+        methods=("crowd-layer", "ccc"),
+    ),
 }
 
 
-def cells_of(name: str, datasets: str, methods: str, n_seeds: int) -> list[Cell]:
+def cells_of(
+    name: str, datasets: str, methods: str, n_seeds: int, scale: str = "paper"
+) -> list[Cell]:
     """A suite's cells; `datasets` and `methods` are lists with commas, or "all".
 
     Example:
@@ -80,13 +140,14 @@ def cells_of(name: str, datasets: str, methods: str, n_seeds: int) -> list[Cell]
         raise InputError(f"the suite {name} names its own methods; leave --methods out")
     where = _listed(datasets) if datasets != "all" else suite.datasets
     who = _listed(methods) if methods != "all" else suite.methods
-    for dataset in where:
-        setting(dataset)
+    own = {dataset: setting(dataset, scale).scale for dataset in where}
     for method in who:
         if method not in registry.names():
             known = ", ".join(registry.names())
             raise InputError(f"there is no method {method!r}; choose from all, {known}")
-    return suite.cells(where, who, range(n_seeds))
+    return [
+        replace(cell, scale=own[cell.dataset]) for cell in suite.cells(where, who, range(n_seeds))
+    ]
 
 
 def find(name: str) -> Suite:

@@ -50,17 +50,33 @@ class Spread(NamedTuple):
         return f"{self.mean:.2f}" if self.sd is None else f"{self.mean:.2f} ± {self.sd:.2f}"
 
 
-Paper = Mapping[tuple[str, str], Mapping[str, Spread]]  # by data set and method, then by rule
+Paper = Mapping[tuple[str, str], Mapping[str, Spread]]  # by place and method, then by rule
 
 
 @dataclass(frozen=True)
 class Row:
-    """One method (or variant) on one data set."""
+    """One method (or variant) in one place: a data set, labelled by one kind of crowd."""
 
     dataset: str
+    crowd: str  # of a simulated one: case, k, …
+    scale: str  # "paper", or how the setting is smaller than the paper's
     name: str
     seeds: int
     scores: Mapping[str, Spread]  # some of COLUMNS
+
+    @property
+    def place(self) -> str:
+        return ", ".join(filter(None, (self.dataset, self.crowd)))
+
+
+def crowd_in_words(crowd: Mapping[str, Any]) -> str:
+    """What a run's simulated crowd departs in from its setting's.
+
+    Example:
+        >>> crowd_in_words({"case": "IND-I", "k": 5})
+        'IND-I, k = 5'
+    """
+    return ", ".join(str(v) if name == "case" else f"{name} = {v}" for name, v in crowd.items())
 
 
 def make_rows(
@@ -73,14 +89,15 @@ def make_rows(
         names: how methods are called in print; a run's label goes before.
         paper: the paper's numbers; they stand beside runs in the data set's own setting only.
     """
-    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    groups: dict[tuple[str, str, str, str], list[Mapping[str, Any]]] = {}
     for line in lines:
         cell = line["cell"]
         name = line.get("label") or names.get(cell["method"], cell["method"])
-        groups.setdefault((cell["dataset"], name), []).append(line)
-    order = list(dict.fromkeys(dataset for dataset, _ in groups))
-    rows = [Row(d, name, len(runs), _scores(runs, paper)) for (d, name), runs in groups.items()]
-    return sorted(rows, key=lambda row: order.index(row.dataset))
+        place = cell["dataset"], crowd_in_words(cell.get("crowd", {})), cell.get("scale", "paper")
+        groups.setdefault((*place, name), []).append(line)
+    order = list(dict.fromkeys(key[:3] for key in groups))
+    rows = [Row(*key, len(runs), _scores(runs, key, paper)) for key, runs in groups.items()]
+    return sorted(rows, key=lambda row: order.index((row.dataset, row.crowd, row.scale)))
 
 
 def to_csv(rows: Sequence[Row]) -> str:
@@ -88,20 +105,32 @@ def to_csv(rows: Sequence[Row]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     keys = [column.replace(", ", "_") for column in COLUMNS]
-    writer.writerow(["dataset", "method", "seeds", *(f"{k}_{v}" for k in keys for v in _VALUES)])
+    numbers = [f"{key}_{value}" for key in keys for value in _VALUES]
+    writer.writerow(["dataset", "crowd", "scale", "method", "seeds", *numbers])
     for row in rows:
         cells = [_two_numbers(row.scores.get(column)) for column in COLUMNS]
-        writer.writerow(
-            [row.dataset, row.name, row.seeds, *(value for two in cells for value in two)]
-        )
+        about = [row.dataset, row.crowd, row.scale, row.name, row.seeds]
+        writer.writerow([*about, *(value for two in cells for value in two)])
     return text.getvalue()
 
 
 def to_markdown(rows: Sequence[Row]) -> str:
     """One table; columns that nobody fills are left out."""
     columns = filled(rows)
-    head = ["method", "seeds", *columns]
+    head = ["method", "seeds", *titles(columns, rows[0].scale)]
     body = [[row.name, str(row.seeds), *shown(row, columns)] for row in rows]
+    return markdown(head, body)
+
+
+def markdown(head: Sequence[str], body: Iterable[Sequence[str]]) -> str:
+    """A Markdown table; every column but the first is of numbers.
+
+    Example:
+        >>> print(markdown(["k", "last"], [["1", "70.25"]]), end="")
+        | k | last |
+        | --- | ---: |
+        | 1 | 70.25 |
+    """
     lines = [head, ["---"] + ["---:"] * (len(head) - 1), *body]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
 
@@ -109,6 +138,12 @@ def to_markdown(rows: Sequence[Row]) -> str:
 def filled(rows: Sequence[Row]) -> list[str]:
     """The columns in which at least one row has a number."""
     return [column for column in COLUMNS if any(column in row.scores for row in rows)]
+
+
+def titles(columns: Sequence[str], scale: str) -> list[str]:
+    """Columns as tables head them: the paper's numbers are marked where the scale is another."""
+    mark = "paper" if scale == "paper" else "paper, its own scale"
+    return [column.replace("paper", mark) for column in columns]
 
 
 def shown(row: Row, columns: Sequence[str]) -> list[str]:
@@ -119,7 +154,9 @@ def shown(row: Row, columns: Sequence[str]) -> list[str]:
 _VALUES = ("mean", "sd")
 
 
-def _scores(runs: Sequence[Mapping[str, Any]], paper: Paper) -> dict[str, Spread]:
+def _scores(
+    runs: Sequence[Mapping[str, Any]], key: tuple[str, str, str, str], paper: Paper
+) -> dict[str, Spread]:
     cell = runs[0]["cell"]
     found = {}
     for rule in ("last", "oracle", "validation"):
@@ -128,8 +165,9 @@ def _scores(runs: Sequence[Mapping[str, Any]], paper: Paper) -> dict[str, Spread
         if all(rule in run["single"] for run in runs):
             models = [score for run in runs for score in run["single"][rule]]
             found[f"single, {rule}"] = Spread.of(models)
-    if not any(cell.get(part) for part in ("options", "net_options", "crowd")):
-        beside = paper.get((cell["dataset"], cell["method"]), {})
+    if not any(cell.get(part) for part in ("options", "net_options")):
+        place = ", ".join(filter(None, key[:2]))
+        beside = paper.get((place, cell["method"]), {})
         found |= {f"paper, {rule}": spread for rule, spread in beside.items()}
     return found
 
