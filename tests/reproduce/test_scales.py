@@ -1,4 +1,4 @@
-"""The paper's settings as its appendix has them, each rehearsed on its own net; the smaller ones."""
+"""The paper's settings as its appendix has them, rehearsed on their own nets; the smaller ones."""
 
 import numpy as np
 import pytest

@@ -113,7 +113,7 @@ def figures(
         assert data.y_train is not None
         for what, spec in (
             ("labels", labels_per_annotator(data.annotations)),
-            ("distances", annotator_distances(data.annotations, data.y_train)),
+            ("distances", annotator_distances(data.annotations, data.classes[data.y_train])),
         ):
             spec["title"]["text"] = f"{NAMES[dataset]}: {_lower(spec['title']['text'])}"
             written += write(spec, page.parent, f"{page.stem}-{dataset}-{what}")
@@ -133,8 +133,7 @@ def _row(
 
     assert data.y_train is not None
     printed, noise = paper_facts(dataset), paper_noise(dataset, case) or (None, None)
-    rates = 100 * np.array([noise_rates(crowd, data.y_train) for crowd in crowds])
-    heard = [len(np.unique(crowd.annotator)) for crowd in crowds]
+    rates = 100 * np.array([noise_rates(crowd, crowd.classes[data.y_train]) for crowd in crowds])
     per_item = [len(crowd) / len(np.unique(crowd.item)) for crowd in crowds]
     sizes = (len(data.x_train), len(data.x_test), 0 if data.y_valid is None else len(data.y_valid))
     counts = [
@@ -144,8 +143,8 @@ def _row(
     return (
         name,
         *counts,
-        Fact(Spread.of([np.mean(heard)]), printed.get("annotators")),
-        Fact(Spread.of([np.mean(per_item)]), printed.get("labels_per_item"), 1),
+        Fact(Spread.of([crowds[0].n_annotators]), printed.get("annotators")),
+        Fact(Spread.of([float(np.mean(per_item))]), printed.get("labels_per_item"), 1),
         *(Fact(Spread.of(rates[:, j]), noise[j], 2) for j in range(2)),
     )
 
