@@ -97,13 +97,19 @@ def run_cell(cell: Cell, threads: int = 1, steps: int | None = None) -> dict[str
     splits = {"test": Split.of(data.x_test, data.y_test, device)}
     if data.x_valid is not None and data.y_valid is not None:
         splits["validation"] = Split.of(data.x_valid, data.y_valid, device)
+
+    def make_net() -> nets.Net:
+        """Channels last: twice as fast on a processor where there are convolutions."""
+        _, _, C = train.shape
+        net = nets.make(what["net"], train.shape.input, C, **what["net_options"])
+        net.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        return net
+
     started = perf_counter()
     with seeded(cell.seed):
         method = methods.create(
             cell.method,
-            lambda: nets.make(
-                what["net"], train.shape.input, train.shape.n_classes, **what["net_options"]
-            ).to(memory_format=torch.channels_last),  # twice as fast where there are convolutions
+            make_net,
             train.shape,
             what["options"],
         )

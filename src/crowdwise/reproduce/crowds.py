@@ -145,7 +145,7 @@ def _row(
         *counts,
         Fact(Spread.of([crowds[0].n_annotators]), printed.get("annotators")),
         Fact(Spread.of([float(np.mean(per_item))]), printed.get("labels_per_item"), 1),
-        *(Fact(Spread.of(rates[:, j]), noise[j], 2) for j in range(2)),
+        *(Fact(Spread.of(rates[:, j].tolist()), noise[j], 2) for j in range(2)),
     )
 
 
