@@ -60,12 +60,19 @@ def run(
         raise InputError(f"--seeds is {seeds}; it must be at least 1")
     table = list(facts(where or (*REAL, *SIMULATED), seeds))
     shown = Table(*HEAD, title="ours (the paper's)", title_justify="left")
-    for row in table:
-        shown.add_row(*map(str, row))
+    for name, numbers in table:
+        shown.add_row(name, *map(str, numbers))
     about = ABOUT.format(seeds=seeds)
     blocks = [f"# {SUITES[suite]}", f"    {command} --seeds {seeds}", about]
-    text = "\n\n".join([*blocks, markdown(HEAD, [list(map(str, row)) for row in table])])
-    csv = "\n".join(",".join(_plain(row)) for row in [[*_csv_head()], *map(_csv_row, table)]) + "\n"
+    text = "\n\n".join(
+        [*blocks, markdown(HEAD, [[name, *map(str, numbers)] for name, numbers in table])]
+    )
+    csv = (
+        "\n".join(
+            ",".join(_plain(row)) for row in [_csv_head(), *(_csv_row(*row) for row in table)]
+        )
+        + "\n"
+    )
     written = [folder / "table.md", folder / "table.csv"]
     write_text(written[0], text)
     write_text(written[1], csv)
@@ -75,7 +82,7 @@ def run(
     return [shown], written
 
 
-def facts(datasets: Sequence[str], seeds: int) -> Iterator[tuple[str, *tuple[Fact, ...]]]:
+def facts(datasets: Sequence[str], seeds: int) -> Iterator[tuple[str, list[Fact]]]:
     """A row per crowd, beside the paper's table of data sets."""
     from crowdwise import simulate
     from crowdwise.simulate.cases import CASES
@@ -128,7 +135,7 @@ def figures(
 
 def _row(
     name: str, dataset: str, data: Dataset, crowds: list[Annotations], case: str | None
-) -> tuple[str, *tuple[Fact, ...]]:
+) -> tuple[str, list[Fact]]:
     from crowdwise.annotations.stats import noise_rates
 
     assert data.y_train is not None
@@ -140,13 +147,12 @@ def _row(
         Fact(Spread.of([size]), printed.get(part))
         for part, size in zip(("train", "test", "validation"), sizes, strict=True)
     ]
-    return (
-        name,
+    return name, [
         *counts,
         Fact(Spread.of([crowds[0].n_annotators]), printed.get("annotators")),
         Fact(Spread.of([float(np.mean(per_item))]), printed.get("labels_per_item"), 1),
         *(Fact(Spread.of(rates[:, j].tolist()), noise[j], 2) for j in range(2)),
-    )
+    ]
 
 
 def _data(dataset: str) -> Dataset:
@@ -162,8 +168,8 @@ def _csv_head() -> list[str]:
     return ["crowd", *(f"{name}{part}" for name in names for part in ("", "_sd", "_paper"))]
 
 
-def _csv_row(row: tuple[Any, ...]) -> list[Any]:
-    return [row[0], *(value for fact in row[1:] for value in (*fact.ours[:2], fact.paper))]
+def _csv_row(name: str, numbers: Sequence[Fact]) -> list[Any]:
+    return [name, *(value for fact in numbers for value in (*fact.ours[:2], fact.paper))]
 
 
 def _plain(values: Sequence[Any]) -> list[str]:
