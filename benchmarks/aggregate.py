@@ -1,48 +1,39 @@
 """Truth inference: speed, memory and parity beside crowd-kit's Dawid-Skene, and accuracy.
 
-    python -m benchmarks.aggregate              both tables below (accuracy needs CROWDWISE_DATA)
-    python -m benchmarks.aggregate variants     accuracy beside other values of the options
+    python -m benchmarks.aggregate speed        1,000,000 labels beside crowd-kit
     python -m benchmarks.aggregate hundred      100 million labels: time and peak memory
+    python -m benchmarks.aggregate accuracy     every method on the real crowds (CROWDWISE_DATA)
+    python -m benchmarks.aggregate simulated    every method on simulated crowds
+    python -m benchmarks.aggregate variants     other values of the options, on both
+    python -m benchmarks.aggregate              the first, third and fourth
 
-crowd-kit runs in an environment of its own, made on first use in benchmarks/.envs, and each
-contestant in a process of its own.
-
-Measured on two cores of an AMD EPYC that other work shared (load 5 to 9), Python 3.11, numpy 2.4,
-scipy 1.17, medians of 3 (crowd-kit) and 7 runs, 10 steps on 1,000,000 labels: crowd-kit 1.4.1
-25.2 s and 500 MiB on top of the data, crowdwise 0.99 s and 50 MiB; posteriors at most 1.0e-10
-apart. 100 million labels: peak 5.0 GiB, one run, 175 s at load 8 to 10. docs/aggregate.md has the
-accuracies.
+Each writes its part of aggregate.json beside this file; docs/aggregate.md shows them. crowd-kit
+runs in an environment of its own (benchmarks/competitors.py), and each contestant in a process of
+its own, the rounds alternating.
 """
 
 import json
 import os
-import resource
+import platform
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-import venv
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-ENVIRONMENTS = Path(__file__).parent / ".envs"
-CROWD_KIT = "crowd-kit==1.4.1"
+sys.path.insert(0, str(Path(__file__).parent))  # run as a script in crowd-kit's environment
+import competitors
+
+RESULT = Path(__file__).with_suffix(".json")
 STEPS = 10
+ROUNDS = 3
+REPEATS = {"crowd-kit": 1, "crowdwise": 3, "crowdwise, one thread": 3}  # in each round
 PAPER_CROWDS = ["bluebird", "dog", "rte", "web", "product", "sentiment"]
-
-
-def crowd_kit_python() -> str:
-    """The interpreter of crowd-kit's environment, made when it is not there."""
-    folder = ENVIRONMENTS / "crowd-kit"
-    python = folder / "bin" / "python"
-    if not python.exists():
-        ENVIRONMENTS.mkdir(exist_ok=True)
-        (ENVIRONMENTS / ".gitignore").write_text("*\n")
-        venv.create(folder, with_pip=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", CROWD_KIT], check=True)
-    return str(python)
 
 
 def simulated(n_items: int, n_labels: int, n_annotators: int, n_classes: int) -> dict:
@@ -108,116 +99,78 @@ def annotations(crowd: dict):
     )
 
 
-def with_crowd_kit(crowd: dict, steps: int, stop: bool = False) -> np.ndarray:
-    import pandas as pd
-    from crowdkit.aggregation import DawidSkene
-
-    frame = pd.DataFrame(
-        {"task": crowd["item"], "worker": crowd["annotator"], "label": crowd["label"]}
-    )
-    model = DawidSkene(n_iter=steps, tol=1e-5 if stop else -np.inf).fit(frame)
-    return model.probas_.sort_index().sort_index(axis=1).to_numpy()
-
-
-def with_crowdwise(crowd: dict, steps: int) -> np.ndarray:
+def with_crowdwise(crowd: dict, steps: int, threads: int | None = None) -> np.ndarray:
     import crowdwise
 
-    options = {"smoothing": 0.0, "max_iterations": steps, "tolerance": -1.0}
+    options = {"smoothing": 0.0, "max_iterations": steps, "tolerance": -1.0, "threads": threads}
     return crowdwise.aggregate(annotations(crowd), "dawid-skene", **options).proba
 
 
-def contestant(name: str, source: str, target: str, repeats: int) -> None:
+def contestant(name: str, source: str, target: str) -> None:
     """Runs inside a process of its own: times and peak memory to stdout, posteriors to a file."""
-    work = {"crowd-kit": with_crowd_kit, "crowdwise": with_crowdwise}[name]
     crowd = dict(np.load(source))
-    tiny = {key: values[:1000] for key, values in crowd.items()}
-    work(tiny, 1)  # imports and first-use costs are not what is measured
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    crowd.pop("truth")
+
+    def work(crowd: dict, steps: int) -> np.ndarray:
+        if name == "crowd-kit":
+            return competitors.dawid_skene(crowd, steps, stop=False)
+        return with_crowdwise(crowd, steps, 1 if name.endswith("one thread") else None)
+
+    work({key: values[:1000] for key, values in crowd.items()}, 1)  # imports and first-use costs
+    before = peak_mib(anew=True)
     seconds = []
-    for _ in range(repeats):
+    for _ in range(REPEATS[name]):
         start = time.perf_counter()
         proba = work(crowd, STEPS)
         seconds.append(time.perf_counter() - start)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     np.save(target, proba)
-    print(json.dumps({"seconds": seconds, "mib": (peak - before) / 1024, "peak": peak / 1024}))
+    print(json.dumps({"seconds": seconds, "mib": peak_mib() - before}))
 
 
-def compete(name: str, python: str, source: Path, target: Path, repeats: int) -> dict:
-    command = [python, __file__, "contestant", name, str(source), str(target), str(repeats)]
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-    return json.loads(done.stdout.splitlines()[-1])
+def peak_mib(anew: bool = False) -> float:
+    """The most this process has held, in MiB; `anew` forgets what was before."""
+    if anew:
+        Path("/proc/self/clear_refs").write_text("5")
+    status = Path("/proc/self/status").read_text("utf-8")
+    return int(status.split("VmHWM:")[1].split()[0]) / 1024
 
 
-def speed(folder: Path) -> None:
-    """The table of the issue: 1,000,000 labels, 333,000 items, 250 annotators, 10 classes."""
-    source = folder / "crowd.npz"
-    np.savez(source, **simulated(333_000, 1_000_000, 250, 10))
-    entries = [("crowd-kit", crowd_kit_python(), 3), ("crowdwise", sys.executable, 7)]
-    found = {n: compete(n, p, source, folder / f"{n}.npy", r) for n, p, r in entries}
-    print(f"| {STEPS} steps, 1,000,000 labels | seconds (median) | MiB on top of the data |")
-    print("|---|---|---|")
-    for name, result in found.items():
-        print(f"| {name} | {statistics.median(result['seconds']):.3f} | {result['mib']:.0f} |")
-    medians = [statistics.median(found[name]["seconds"]) for name in ("crowd-kit", "crowdwise")]
-    apart = np.abs(np.load(folder / "crowd-kit.npy") - np.load(folder / "crowdwise.npy")).max()
-    print(
-        f"\n{medians[0] / medians[1]:.1f} times as fast; posteriors differ by at most {apart:.1e}"
-    )
+def speed() -> dict[str, Any]:
+    """1,000,000 labels, 333,000 items, 250 annotators, 10 classes."""
+    runs: dict[str, dict[str, list[float]]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "crowd.npz"
+        np.savez(source, **simulated(333_000, 1_000_000, 250, 10))
+        targets = {name: Path(folder) / f"{name}.npy" for name in REPEATS}
+        for _ in range(ROUNDS):
+            for name, target in targets.items():
+                python = sys.executable
+                if name == "crowd-kit":
+                    python = competitors.interpreter("dawid-skene")
+                command = [python, __file__, "contestant", name, str(source), str(target)]
+                done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+                found = json.loads(done.stdout.splitlines()[-1])
+                run = runs.setdefault(name, {"seconds": [], "mib": []})
+                run["seconds"] += found["seconds"]
+                run["mib"].append(found["mib"])
+        answers = [np.load(target) for target in targets.values()]
+    apart = max(float(np.abs(answers[0] - answer).max()) for answer in answers[1:])
+    median = {name: statistics.median(run["seconds"]) for name, run in runs.items()}
+    found = {
+        name: {
+            "median_seconds": round(median[name], 3),
+            "least_seconds": round(min(run["seconds"]), 3),
+            "most_seconds": round(max(run["seconds"]), 3),
+            "times_as_fast": round(median["crowd-kit"] / median[name], 1),
+            "mib_on_top_of_the_data": round(statistics.median(run["mib"])),
+        }
+        for name, run in runs.items()
+    }
     assert apart < 1e-6
+    return {"steps": STEPS, "contestants": found, "posteriors_apart": float(f"{apart:.1e}")}
 
 
-def accuracy(folder: Path, data: Path) -> None:
-    """Every method with its defaults on every real crowd; crowd-kit's Dawid-Skene beside them."""
-    import crowdwise
-    from crowdwise.aggregate import METHODS
-
-    crowds = real_crowds(data)
-    table: dict[str, list[float]] = {}
-    for name, crowd in crowds.items():
-        np.savez(folder / f"{name}.npz", **crowd)
-        known = crowd["truth"] >= 0
-        for method in METHODS:
-            answer = crowdwise.aggregate(annotations(crowd), method).labels
-            table.setdefault(method, []).append((answer == crowd["truth"])[known].mean())
-        code = (
-            "import sys, numpy as np; sys.path.insert(0, sys.argv[1]); import aggregate as a;"
-            "np.save(sys.argv[3], a.with_crowd_kit(dict(np.load(sys.argv[2])), 100, True))"
-        )
-        paths = [str(Path(__file__).parent), str(folder / f"{name}.npz"), str(folder / "p.npy")]
-        subprocess.run([crowd_kit_python(), "-c", code, *paths], check=True)
-        answer = np.load(folder / "p.npy").argmax(axis=1)
-        column = table.setdefault("crowd-kit 1.4.1, Dawid-Skene", [])
-        column.append((answer == crowd["truth"])[known].mean())
-    show(list(crowds), table)
-
-
-def variants(data: Path) -> None:
-    """What other values of the options do: the number of groups, the smoothing, MACE's shares."""
-    import crowdwise
-
-    crowds = real_crowds(data)
-    tried = [("grouped-dawid-skene", {"n_groups": groups}) for groups in (1, 2, 3, 4, 6)]
-    tried += [("dawid-skene", {"smoothing": smoothing}) for smoothing in (0.0, 0.1, 0.25, 0.5, 1.0)]
-    tried += [("mace", {"uniform_shares": uniform}) for uniform in (False, True)]
-    table = {}
-    for method, options in tried:
-        shares = table.setdefault(f"{method} {options}", [])
-        for crowd in crowds.values():
-            answer = crowdwise.aggregate(annotations(crowd), method, **options).labels
-            shares.append((answer == crowd["truth"])[crowd["truth"] >= 0].mean())
-    show(list(crowds), table)
-
-
-def show(crowds: list[str], table: dict[str, list[float]]) -> None:
-    print("| method | " + " | ".join(crowds) + " | mean |")
-    print("|---|" + "---|" * (len(crowds) + 1))
-    for method, shares in table.items():
-        cells = [f"{100 * share:.2f}" for share in [*shares, statistics.mean(shares)]]
-        print(f"| {method} | " + " | ".join(cells) + " |")
-
-
-def hundred() -> None:
+def hundred() -> dict[str, Any]:
     """100 million labels on 33.3 million items: must fit in 12 GiB."""
     import crowdwise
 
@@ -227,27 +180,137 @@ def hundred() -> None:
     start = time.perf_counter()
     answer = crowdwise.aggregate(labels, "dawid-skene", max_iterations=STEPS, tolerance=-1.0)
     seconds = time.perf_counter() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    right = (answer.labels == truth).mean()
-    print(f"{STEPS} steps: {seconds:.0f} s, peak {peak:.1f} GiB, accuracy {right:.3f}")
+    peak = peak_mib() / 1024
     assert peak < 12
+    right = float((answer.codes == truth).mean())
+    return {
+        "steps": STEPS,
+        "seconds": round(seconds),
+        "peak_gib": round(peak, 1),
+        "accuracy": round(right, 3),
+    }
 
 
-def main(arguments: list[str]) -> None:
-    if arguments[:1] == ["contestant"]:
-        contestant(*arguments[1:4], int(arguments[4]))
-    elif arguments == ["hundred"]:
-        hundred()
-    elif arguments == ["variants"]:
-        variants(Path(os.environ["CROWDWISE_DATA"]))
-    else:
-        with tempfile.TemporaryDirectory() as folder:
-            speed(Path(folder))
-            if data := os.environ.get("CROWDWISE_DATA"):
-                print()
-                accuracy(Path(folder), Path(data))
-            else:
-                print("\naccuracy: skipped, CROWDWISE_DATA is not set")
+Crowds = dict[str, tuple[Any, np.ndarray]]
+
+
+def real() -> Crowds:
+    """Annotations and true codes (-1 unknown) of the real crowds, CIFAR-10N among them."""
+    from crowdwise import datasets
+
+    crowds = real_crowds(Path(os.environ["CROWDWISE_DATA"]))
+    found = {name: (annotations(crowd), crowd["truth"]) for name, crowd in crowds.items()}
+    cifar = datasets.load("cifar10n-features")
+    assert cifar.annotations is not None
+    assert cifar.y_train is not None
+    found["cifar10n"] = (cifar.annotations, cifar.y_train)
+    return found
+
+
+def made_up() -> Crowds:
+    """Crowds after the paper's patterns: 3,000 items of 10 classes, 250 annotators, 3 labels each.
+
+    `heavy`: most annotators give few labels.
+    """
+    import crowdwise
+
+    found = {}
+    for case in ("IND-I", "IND-II", "IND-III", "IND-IV", "COR-I", "COR-II", "COR-III", "COR-IV"):
+        for tail in ("paper", "heavy"):
+            truth = np.random.default_rng(1).integers(0, 10, 3000)
+            name = case if tail == "paper" else f"{case} heavy"
+            found[name] = (crowdwise.simulate.crowd(truth, case, 3, seed=2, tail=tail), truth)
+    return found
+
+
+def methods() -> Iterator[tuple[str, str, dict[str, Any]]]:
+    from crowdwise.aggregate import METHODS
+
+    yield from ((name, name, {}) for name in METHODS)
+
+
+def options() -> Iterator[tuple[str, str, dict[str, Any]]]:
+    tried: list[tuple[str, dict[str, Any]]] = [
+        ("grouped-dawid-skene", {"n_groups": groups, "smoothing": smoothing})
+        for groups in (1, 2, 3, 4, 6)
+        for smoothing in (0.25, 0.5, 1.0)
+    ]
+    tried += [("dawid-skene", {"smoothing": smoothing}) for smoothing in (0.0, 0.1, 0.25, 0.5, 1.0)]
+    tried += [("mace", {"uniform_shares": uniform}) for uniform in (False, True)]
+    for method, given in tried:
+        yield f"{method} " + ", ".join(f"{k}={v}" for k, v in given.items()), method, given
+
+
+def accuracy(
+    crowds: Crowds, tried: Callable[[], Iterator[tuple[str, str, dict[str, Any]]]]
+) -> dict[str, dict[str, float]]:
+    """Percent of right consensus labels, ties as their expected share; crowd-kit's beside them."""
+    import crowdwise
+
+    table: dict[str, dict[str, float]] = {}
+    for name, (crowd, truth) in crowds.items():
+        for row, method, given in tried():
+            proba = crowdwise.aggregate(crowd, method, **given).proba
+            table.setdefault(row, {})[name] = right(proba, truth)
+        if tried is methods:
+            said = {"item": crowd.item, "annotator": crowd.annotator, "label": crowd.label}
+            proba = competitors.ask("dawid-skene", **said)
+            table.setdefault("crowd-kit 1.4.1, Dawid-Skene", {})[name] = right(proba, truth)
+    for row in table.values():
+        row["mean"] = round(statistics.mean(row.values()), 2)
+    return table
+
+
+def right(proba: np.ndarray, truth: np.ndarray) -> float:
+    best = proba >= proba.max(axis=1, keepdims=True) - 1e-9
+    share = best[np.arange(len(truth)), truth] / best.sum(axis=1)
+    return round(100 * float(share[truth >= 0].mean()), 2)
+
+
+def show(table: dict[str, dict[str, float]]) -> None:
+    names = list(next(iter(table.values())))
+    print("| method | " + " | ".join(names) + " |\n|---|" + "---:|" * len(names))
+    for row, cells in table.items():
+        print(f"| {row} | " + " | ".join(f"{cell:.2f}" for cell in cells.values()) + " |")
+
+
+def keep(part: str, found: dict[str, Any]) -> None:
+    """Put one part into the file of results, with what it was measured on."""
+    from crowdwise.files import write_text
+    from crowdwise.reproduce.machine import machine
+
+    record = json.loads(RESULT.read_text("utf-8")) if RESULT.exists() else {}
+    record[part] = found | {
+        "machine": machine(),
+        "load": round(os.getloadavg()[0], 1),
+        "versions": f"Python {platform.python_version()}, numpy {np.__version__}",
+    }
+    write_text(RESULT, json.dumps(record, indent=1) + "\n")
+
+
+def main(parts: list[str]) -> None:
+    if parts[:1] == ["contestant"]:
+        contestant(*parts[1:4])
+        return
+    have_data = "CROWDWISE_DATA" in os.environ
+    for part in parts or ["speed", "accuracy", "simulated"]:
+        if part in ("speed", "hundred"):
+            found = {"speed": speed, "hundred": hundred}[part]()
+            print(json.dumps(found, indent=1))
+            keep(part, found)
+        elif part == "accuracy" and not have_data:
+            print("accuracy: skipped, CROWDWISE_DATA is not set")
+        elif part in ("accuracy", "simulated"):
+            table = accuracy(real() if part == "accuracy" else made_up(), methods)
+            show(table)
+            keep(part, {"table": table})
+        elif part == "variants":
+            tables = [accuracy(made_up(), options)]
+            tables += [accuracy(real(), options)] if have_data else []
+            for table in tables:
+                show(table)
+        else:
+            sys.exit(f"no part {part!r}: speed, hundred, accuracy, simulated, variants")
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from crowdwise.errors import InputError
 @dataclass(frozen=True)
 class GroupedOptions(Iterative):
     n_groups: int = 2
-    smoothing: float = 0.5  # labels per cell of a confusion matrix lent by the group
+    smoothing: float = 1.0  # labels per cell of a confusion matrix lent by the group
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,31 @@
+"""Pages that show measured numbers show those that the benchmarks left beside themselves."""
+
+import json
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent.parent
+MEASURED = json.loads((ROOT / "benchmarks" / "aggregate.json").read_text(encoding="utf-8"))
+PAGE = (ROOT / "docs" / "aggregate.md").read_text(encoding="utf-8")
+
+
+def test_truth_inference_shows_the_accuracies_measured() -> None:
+    table = MEASURED["accuracy"]["table"]
+    assert table
+    for method, row in table.items():
+        assert f"| {method} | " + " | ".join(f"{cell:.2f}" for cell in row.values()) in PAGE
+
+
+def test_truth_inference_shows_the_speed_measured() -> None:
+    for found in MEASURED["speed"]["contestants"].values():
+        cells = (f"{found['median_seconds']:.3f}", f"{found['times_as_fast']:.1f}")
+        assert all(f"| {cell} |" in PAGE for cell in cells)
+    assert MEASURED["speed"]["contestants"]["crowdwise"]["times_as_fast"] >= 10
+    assert MEASURED["speed"]["posteriors_apart"] < 1e-6
+    assert f"{MEASURED['hundred']['peak_gib']} GiB" in PAGE
+    assert MEASURED["hundred"]["peak_gib"] < 12
+
+
+def test_the_default_is_ahead_of_crowd_kit_in_both_means() -> None:
+    for part in ("accuracy", "simulated"):
+        table = MEASURED[part]["table"]
+        assert table["dawid-skene"]["mean"] > table["crowd-kit 1.4.1, Dawid-Skene"]["mean"]
