@@ -1,4 +1,7 @@
-"""Predictions over a whole set, and how often they are right."""
+"""Predictions over a whole set, and how often they are right.
+
+Several processes predict a part each, and every one gets the whole.
+"""
 
 from __future__ import annotations
 
@@ -45,9 +48,10 @@ def evaluating(method: Method) -> Iterator[None]:
 def predict_each(method: Method, x: Source) -> Tensor:
     """Class probabilities of every model, (n_models, N, C)."""
     order = torch.arange(len(x))
+    own = order[method.ranks.part(len(x))]
     with evaluating(method):
-        chunks = [method.predict_each(part) for part in x.batches(order, CHUNK)]
-    return torch.cat(chunks, dim=1)
+        chunks = [method.predict_each(part) for part in x.batches(own, CHUNK)]
+    return method.ranks.gather(torch.cat(chunks, dim=1), len(x), dim=1)
 
 
 def predict(method: Method, x: Source) -> Tensor:
@@ -56,8 +60,10 @@ def predict(method: Method, x: Source) -> Tensor:
 
 
 def _predict(method: Method, x: Source, order: Tensor) -> Tensor:
+    own = order[method.ranks.part(len(order))]
     with evaluating(method):
-        return torch.cat([method.predict(part) for part in x.batches(order, CHUNK)])
+        part = torch.cat([method.predict(part) for part in x.batches(own, CHUNK)])
+    return method.ranks.gather(part, len(order))
 
 
 def accuracies(method: Method, split: Split) -> tuple[float, list[float]]:

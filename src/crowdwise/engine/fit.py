@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
-from crowdwise.batches import CrowdData
+from crowdwise.batches import CrowdBatch, CrowdData, Ranks
 from crowdwise.engine.checkpoint import Checkpoints
-from crowdwise.engine.devices import make_fabric, place
+from crowdwise.engine.devices import join, make_fabric, place
 from crowdwise.engine.evaluate import Split, accuracies, agreement
 from crowdwise.engine.losses import BadLoss, Losses
 from crowdwise.engine.state import Record, State
-from crowdwise.engine.trouble import not_finite, refuse_divergence
+from crowdwise.engine.trouble import agree, not_finite, refuse_divergence
 from crowdwise.errors import InputError
 from crowdwise.methods.base import Method
 from crowdwise.results.selection import select
@@ -41,7 +41,8 @@ def fit(
             `CrowdData` by agreement with its labels. `validation` serves the selection rule.
         on_epoch: called with every epoch's record, those before a checkpoint included: a progress
             bar, a log.
-        fabric: devices and precision; made from the options when None.
+        fabric: devices and precision; made from the options when None. On several devices each
+            process calls this with the same arguments, and gets the same back.
         checkpoints: where the state is kept; a state found there is gone on from, and the result
             is the same to the byte.
 
@@ -55,8 +56,10 @@ def fit(
             "selection='validation' needs a validation split; give one, or take selection='last'"
         )
     fabric = fabric or make_fabric(options.precision, accelerator=data.device.type)
-    place(fabric, method)
+    ranks = join(fabric)
+    place(fabric, method, ranks)
     state = State()
+    keeper = checkpoints if ranks.rank == 0 else None  # all read a checkpoint, one writes it
     method.train()
 
     try:
@@ -67,11 +70,12 @@ def fit(
             for record in state.history:
                 on_epoch(record)
         while state.epoch < options.epochs:
-            record = _epoch(method, data, splits, state, checkpoints)
+            record = _epoch(method, data, splits, state, keeper)
             if on_epoch:
                 on_epoch(record)
-            if checkpoints and checkpoints.due(state):
-                checkpoints.keep(method, state)
+            agree(method, state.epoch)
+            if keeper and keeper.due(state):
+                keeper.keep(method, state)
     finally:
         method.eval()
     if state.best:
@@ -121,8 +125,9 @@ def _train_epoch(
     done = min(state.batch * size, len(order))
     losses = Losses(state.losses, done, state.batch)
     try:
-        for batch in data.epoch(order[done:], size):
-            losses.add(method.update(batch), len(batch))
+        for batch in batches(data, order[done:], size, method.ranks):
+            items = min(size, len(order) - state.batch * size)
+            losses.add(method.update(batch), items)
             state.batch += 1
             if checkpoints and checkpoints.due(state):
                 state.losses, state.seconds = losses.look(), perf_counter() - state.started
@@ -133,6 +138,12 @@ def _train_epoch(
     state.first = state.first or losses.first
     refuse_divergence(state, means, method)
     return means
+
+
+def batches(data: CrowdData, order: Tensor, batch_size: int, ranks: Ranks) -> Iterator[CrowdBatch]:
+    """The batches over `order`, or this process's share of each."""
+    for own, size in ranks.batches(order, batch_size):
+        yield from data.epoch(own, size)
 
 
 def _shuffled(data: CrowdData) -> Tensor:

@@ -55,5 +55,20 @@ def refuse_divergence(state: State, losses: Mapping[str, float], method: Method)
             )
 
 
+def agree(method: Method, epoch: int) -> None:
+    """Stop where processes that train together hold different weights: sums were left out."""
+    ranks = method.ranks
+    if ranks.size == 1:
+        return
+    weights = [w for w in method.state_dict().values() if w.is_floating_point() and w.numel()]
+    own = torch.stack([weight.double().abs().mean() for weight in weights])
+    if ((ranks.sum(own) / ranks.size - own).abs() > 1e-6 * own).any():
+        raise InputError(
+            f"epoch {epoch}: the processes hold different weights; the method "
+            f"{type(method).__name__} does not sum its gradients over processes: train it on one "
+            "device"
+        )
+
+
 def _finite(weight: Tensor) -> bool:
     return not weight.numel() or all(bool(edge.isfinite()) for edge in torch.aminmax(weight))

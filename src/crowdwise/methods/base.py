@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.optim import SGD, Adam, AdamW, Optimizer
 
-from crowdwise.batches import CrowdBatch, CrowdData, CrowdShape
+from crowdwise.batches import ALONE, CrowdBatch, CrowdData, CrowdShape, Ranks
 from crowdwise.methods.options import Options
 from crowdwise.nets.net import Net
 
@@ -27,6 +27,7 @@ class Method(nn.Module, ABC):
 
     options_type: ClassVar[type[Options]] = Options
     pairs_itself: ClassVar[bool] = False  # True: the method builds its n_models models itself
+    ranks: Ranks = ALONE  # the processes that share every batch; the loop says who they are
 
     def __init__(self, make_net: MakeNet, shape: CrowdShape, options: Options) -> None:
         super().__init__()
@@ -36,7 +37,11 @@ class Method(nn.Module, ABC):
 
     @abstractmethod
     def update(self, batch: CrowdBatch) -> dict[str, Tensor]:
-        """Learn from one batch; returns detached losses by name (scalars on the device)."""
+        """Learn from one batch; returns detached losses by name (scalars on the device).
+
+        Where several processes train, `batch` is this one's share. What is learnt, and the losses
+        returned, are the whole batch's: sums go through `ranks`.
+        """
 
     @abstractmethod
     def predict_each(self, x: Tensor) -> Tensor:
@@ -94,12 +99,25 @@ def make_optimizer(options: Options, parameters: Iterable[nn.Parameter]) -> Opti
             return AdamW(given, lr, weight_decay=decay, fused=True)
 
 
-def step(optimizer: Optimizer, loss: Tensor) -> Tensor:
-    """One optimiser step down the gradient of `loss`; returns the loss, detached."""
+def step(optimizer: Optimizer, loss: Tensor, ranks: Ranks = ALONE, of: int | Tensor = 1) -> Tensor:
+    """One optimiser step down the gradient of `loss`; returns the loss, detached.
+
+    Args:
+        of: how many things of this process's share the loss is the mean of; the step goes down
+            the mean over the things of all processes, and that mean is returned.
+    """
     optimizer.zero_grad()
+    loss = ranks.weighted(loss, of)
     loss.backward()  # type: ignore[no-untyped-call]
+    loss = loss.detach()
+    if ranks.size > 1:
+        parameters = (p for group in optimizer.param_groups for p in group["params"])
+        used = [p for p in parameters if p.grad is not None]
+        loss, *means = ranks.mean([loss, *(p.grad for p in used if p.grad is not None)])
+        for parameter, gradient in zip(used, means, strict=True):
+            parameter.grad = gradient
     optimizer.step()
-    return loss.detach()
+    return loss
 
 
 def probabilities(net: Net, x: Tensor) -> Tensor:

@@ -59,7 +59,7 @@ class CoNAL(Method):
         apart = torch.linalg.vector_norm(self.T - self.T_shared, dim=(1, 2)).sum()
         loss = cross_entropy(s, batch.label) - self.options.scale * apart
         self._remember(w.detach(), batch.annotator)
-        return {"loss": step(self.optimizers[0], loss)}
+        return {"loss": step(self.optimizers[0], loss, self.ranks, len(batch.label))}
 
     def predict_each(self, x: Tensor) -> Tensor:
         return probabilities(self.net, x)
@@ -78,7 +78,7 @@ class CoNAL(Method):
 
     def _remember(self, w: Tensor, annotator: Tensor) -> None:
         R = len(self.gate)
-        counts = torch.bincount(annotator, minlength=R)
-        mean = scatter(w, annotator, R) / counts.clamp(min=1)
+        counts = self.ranks.sum(torch.bincount(annotator, minlength=R))
+        mean = self.ranks.sum(scatter(w, annotator, R)) / counts.clamp(min=1)
         seen = MEMORY * self.gate + (1 - MEMORY) * mean
         self.gate.copy_(torch.where(counts > 0, seen, self.gate))

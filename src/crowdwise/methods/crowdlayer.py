@@ -32,7 +32,7 @@ class CrowdLayer(Method):
 
     def update(self, batch: CrowdBatch) -> dict[str, Tensor]:
         loss = crowd_nll(self.net(batch.x), self.T, batch.row, batch.annotator, batch.label)
-        return {"loss": step(self.optimizers[0], loss)}
+        return {"loss": step(self.optimizers[0], loss, self.ranks, len(batch.label))}
 
     def predict_each(self, x: Tensor) -> Tensor:
         return probabilities(self.net, x)

@@ -58,9 +58,10 @@ class DoctorNet(Method):
     def update(self, batch: CrowdBatch) -> dict[str, Tensor]:
         h = self.net.features(batch.x)
         loss = cross_entropy(self._observed(h, batch), batch.label)
+        loss = self.ranks.weighted(loss, len(batch.label))
         if self.options.weights == "learned":
             loss = loss + self._trust_loss(h.detach(), batch)
-        return {"loss": step(self.optimizers[0], loss)}
+        return {"loss": step(self.optimizers[0], loss, self.ranks)}
 
     def predict_each(self, x: Tensor) -> Tensor:
         return self._average(self.net.features(x))[None]
@@ -113,4 +114,5 @@ class DoctorNet(Method):
         votes = scatter(one_hot(batch.label, C).to(h), batch.row, len(batch))  # (B, C)
         shares = votes / votes.sum(dim=1, keepdim=True).clamp(min=1)
         shares = shares * (mass > 0)  # nothing to learn where everyone labelled the item
-        return -(shares * log_p).sum() / shares.sum().clamp(min=1)
+        items = shares.sum()
+        return self.ranks.weighted(-(shares * log_p).sum() / items.clamp(min=1), items)

@@ -50,7 +50,7 @@ class MajorVote(Method):
         target = self.target[batch.item]
         # an item without labels has a target of zeros and counts for nothing
         loss = -(target * log_p).sum() / target.sum()
-        return {"loss": step(self.optimizers[0], loss)}
+        return {"loss": step(self.optimizers[0], loss, self.ranks, target.sum())}
 
     def predict_each(self, x: Tensor) -> Tensor:
         return probabilities(self.net, x)

@@ -58,9 +58,10 @@ class MaxMIG(Method):
         p = torch.softmax(self.net(batch.x), dim=1)
         evidence = self.W[batch.annotator, :, batch.label]  # (L, C)
         q = torch.softmax(scatter(evidence, batch.row, len(batch)) + self.prior.log(), dim=1)
+        p, q = self.ranks.rows(p), self.ranks.rows(q)  # items of all processes meet each other
         u = JITTER * torch.rand((), device=p.device)
         loss = information_loss(p, q, self.prior, u)
-        return {"loss": step(self.optimizers[0], loss)}
+        return {"loss": step(self.optimizers[0], loss, self.ranks)}
 
     def predict_each(self, x: Tensor) -> Tensor:
         return probabilities(self.net, x)

@@ -36,7 +36,7 @@ class TrueLabels(Method):
 
     def update(self, batch: CrowdBatch) -> dict[str, Tensor]:
         loss = cross_entropy(self.net(batch.x)[batch.row], batch.label)
-        return {"loss": step(self.optimizers[0], loss)}
+        return {"loss": step(self.optimizers[0], loss, self.ranks, len(batch.label))}
 
     def predict_each(self, x: Tensor) -> Tensor:
         return probabilities(self.net, x)

@@ -48,8 +48,9 @@ class UnionNet(Method):
         log_theta = self.Z[batch.annotator, batch.label] - total  # (L, C)
         nll = -torch.logsumexp(log_theta + log_p[batch.row], dim=1)
         counts = torch.bincount(batch.row, minlength=len(batch))  # |A_i|
-        loss = (nll / counts[batch.row]).sum() / (counts > 0).sum()
-        return {"loss": step(self.optimizers[0], loss)}
+        items = (counts > 0).sum()
+        loss = (nll / counts[batch.row]).sum() / items
+        return {"loss": step(self.optimizers[0], loss, self.ranks, items)}
 
     def predict_each(self, x: Tensor) -> Tensor:
         return probabilities(self.net, x)
