@@ -108,7 +108,8 @@ def test_what_a_run_folder_holds(fit: Command) -> None:
     settings = json.loads(Path("run/config.json").read_text())["settings"]
     assert (settings["n_groups"], settings["seed"], settings["lr"]) == (2, 3, 0.05)
     consensus = pl.read_csv("run/consensus.csv")
-    about = ["item", "label", "probability", "votes", "agreement", "classifier"]
+    about = ["item", "label", "probability", "votes", "agreement"]
+    about += ["classifier", "classifier_probability", "crowd", "decided_by"]
     assert consensus.columns == [*about, "p_cat", "p_dog"]
     assert consensus.equals(pl.read_parquet("run/consensus.parquet"))
     np.testing.assert_allclose(consensus["p_cat"] + consensus["p_dog"], 1)

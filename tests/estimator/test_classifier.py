@@ -9,12 +9,14 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import torch
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from torch import nn
+from torch.utils.data import Dataset
 
 import crowdwise
 from crowdwise import Annotations, CrowdClassifier, InputError
@@ -83,10 +85,11 @@ def test_the_crowd_teaches(fitted: CrowdClassifier) -> None:
 
 def test_items_nobody_labelled_get_the_classifiers_word(fitted: CrowdClassifier) -> None:
     consensus = fitted.consensus_
-    about = ["item", "label", "probability", "votes", "agreement", "classifier"]
+    about = ["item", "label", "probability", "votes", "agreement"]
+    about += ["classifier", "classifier_probability", "crowd", "decided_by"]
     assert consensus.columns == [*about, "p_0", "p_1", "p_2"]
     assert consensus["item"].to_list() == list(range(90))
-    np.testing.assert_allclose(consensus[:3, 6:].to_numpy(), fitted.predict_proba(X[:3]), atol=1e-5)
+    np.testing.assert_allclose(consensus[:3, 9:].to_numpy(), fitted.predict_proba(X[:3]), atol=1e-5)
     assert consensus[:3, "label"].to_list() == fitted.predict(X[:3]).tolist()
     assert consensus[:3].select("votes", "agreement").rows() == [(0, None)] * 3
     assert (consensus["label"].to_numpy() == TRUE).mean() > 0.9
@@ -101,6 +104,92 @@ def test_votes_and_the_classifiers_own_word_stand_beside_the_consensus(
     wanted = agreeing[3:] / consensus["votes"].to_numpy()[3:]
     np.testing.assert_allclose(consensus["agreement"][3:].to_numpy(), wanted)
     assert consensus["classifier"].to_list() == fitted.predict(X).tolist()
+    sure = fitted.predict_proba(X).max(axis=1)
+    np.testing.assert_allclose(consensus["classifier_probability"], sure, atol=1e-6)
+
+
+def test_who_decided_is_said_of_every_item(fitted: CrowdClassifier) -> None:
+    for row in fitted.consensus_.iter_rows(named=True):
+        words = {"classifier": row["classifier"], "crowd": row["crowd"]}
+        agreeing = [who for who, word in words.items() if word == row["label"]]
+        expected = {2: "agreement", 1: agreeing[0] if agreeing else "", 0: "both"}[len(agreeing)]
+        assert row["decided_by"] == expected
+    assert fitted.consensus_["crowd"].null_count() == 3
+    assert set(fitted.consensus_["decided_by"]) >= {"agreement", "classifier"}
+
+
+def test_annotators_have_an_interval_and_a_verdict(fitted: CrowdClassifier) -> None:
+    frame = fitted.annotators_
+    assert frame.columns[:3] == ["annotator", "labels", "accuracy"]
+    for name in ("bias", "cost", "leans_to", "suspected_spammer", "reason", "group"):
+        assert name in frame.columns
+    assert (frame["accuracy_low"] < frame["accuracy"]).all()
+    assert (frame["accuracy"] < frame["accuracy_high"]).all()
+    assert frame["accuracy"].arg_max() == 0  # who was always right
+
+
+@pytest.mark.parametrize(("method", "gain"), [("ccc", 0.2), ("major-vote", 0.05)])
+def test_gold_is_trusted_in_training_and_in_the_consensus(method: str, gain: float) -> None:
+    """Everyone errs in the same way; a few certain answers set it right, and nobody is named."""
+    fooled = np.where(TRUE[:, None] == 2, 1, np.tile(TRUE[:, None], 4))
+    fooled[np.random.default_rng(1).random(fooled.shape) < 0.3] = -1
+    fooled[0, 0] = 2  # so that the class is known
+    gold = {int(i): int(TRUE[i]) for i in range(3, 60)}
+    rest = np.arange(60, 90)
+    options = {"method": method, "epochs": 30, "batch_size": 32}
+    without = small(**options).fit(X, fooled)
+    trusting = small(**options).fit(X, fooled, gold=gold)
+    assert without.score(X[rest], TRUE[rest]) < 0.75
+    assert trusting.score(X[rest], TRUE[rest]) > without.score(X[rest], TRUE[rest]) + gain
+    consensus = trusting.consensus_
+    known = consensus.filter(pl.col("item").is_in(list(gold)))
+    assert known["label"].to_list() == [gold[i] for i in known["item"]]
+    assert known["probability"].min() == 1.0
+    assert set(known["decided_by"]) == {"gold"}
+    assert "gold" not in set(consensus["decided_by"].to_list()[60:])
+    assert trusting.annotators_["annotator"].to_list() == [0, 1, 2, 3]
+    assert trusting.confusions_.shape == (4, 3, 3)
+    again = small(**options).fit(X, fooled, gold=gold)
+    assert again.predict_proba(X).tobytes() == trusting.predict_proba(X).tobytes()
+
+
+def test_gold_of_items_nobody_labelled_teaches_too() -> None:
+    empty = DENSE.copy()
+    empty[45:] = -1
+    labels_of_one_class = np.where(empty >= 0, 0, -1)
+    labels_of_one_class[3, 0] = 1
+    labels_of_one_class[4, 0] = 2
+    gold = dict(enumerate(TRUE[45:].tolist(), start=45))
+    taught = small(method="crowd-layer", epochs=40, batch_size=16).fit(
+        X, labels_of_one_class, gold=gold
+    )
+    assert taught.score(X[45:], TRUE[45:]) > 0.85
+
+
+@pytest.mark.parametrize(
+    ("gold", "said"),
+    [
+        ({0: 7, 1: 1}, "class that the crowd never gave"),
+        ({}, "no answer at all"),
+        ([0, 1], "shape"),
+    ],
+)
+def test_gold_that_cannot_be_is_said_in_a_sentence(gold: object, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        small().fit(X, DENSE, gold=gold)
+
+
+def test_a_torch_data_set_streams_to_the_same_bytes() -> None:
+    class Rows(Dataset):
+        def __len__(self) -> int:
+            return len(X)
+
+        def __getitem__(self, index: int) -> torch.Tensor:
+            return torch.from_numpy(X[index])
+
+    streamed = small(method="crowd-layer").fit(Rows(), DENSE)
+    kept = small(method="crowd-layer").fit(X, DENSE)
+    assert streamed.predict_proba(Rows()).tobytes() == kept.predict_proba(X).tobytes()
 
 
 def test_annotators_confusions_and_groups_go_along_the_annotators(fitted: CrowdClassifier) -> None:
@@ -213,8 +302,6 @@ def test_rows_in_another_order_find_their_items() -> None:
 
 
 def test_same_seed_same_bytes_and_the_callers_draws_stay() -> None:
-    import torch
-
     torch.manual_seed(1)
     wanted = torch.rand(3)
     torch.manual_seed(1)

@@ -1,4 +1,4 @@
-"""How good each annotator is: expected accuracy, and the cost score that tells bias from noise."""
+"""How good each annotator is: accuracy, bias, and the cost score that tells bias from noise."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from crowdwise.aggregate.packed import Floats
 def quality(
     counts: Floats, shares: Floats, confusions: Floats | None = None
 ) -> dict[str, NDArray[Any]]:
-    """The annotators' columns: labels, accuracy, corrected_accuracy, cost; NaN without labels.
+    """The annotators' columns, NaN without labels: accuracy, corrected_accuracy, bias, cost.
 
     With shares p and confusion T of an annotator, a label l stands for the soft label
     q(c | l) ∝ p(c) T(c, l). An annotator who always swaps two classes is biased, yet loses
@@ -21,6 +21,7 @@ def quality(
 
         accuracy            share of the annotator's labels that are right, as expected
         corrected_accuracy  Σ_l max_c p(c) T(c, l): after each label is read as what it stands for
+        bias                ½ Σ_l |Σ_c p(c) T(c, l) - p(l)|: labels given too often for their share
         cost                Σ_l p(l) (1 - Σ_c q(c | l)²) / (1 - Σ_c p(c)²): 0 perfect, 1 spammer
 
     The cost is the score of Ipeirotis, Provost and Wang (2010) for equal misclassification
@@ -54,6 +55,7 @@ def quality(
         "labels": np.rint(given).astype(np.int64),
         "accuracy": accuracy.clip(max=1.0),
         "corrected_accuracy": np.where(some, joint.max(axis=1).sum(axis=1), np.nan).clip(max=1.0),
+        "bias": np.where(some, np.abs(of_label - shares).sum(axis=1) / 2, np.nan),
         "cost": np.where(some, cost, np.nan),
     }
 

@@ -138,6 +138,11 @@ class CrowdData:
         of_label = aside[self.annotations.item]
         return self._with_labels(~of_label), self._with_labels(of_label)
 
+    def leave_out(self, items: np.ndarray) -> CrowdData:
+        """The same set without the labels of items in the mask (N,); itself, were none left."""
+        chosen = ~items[self.annotations.item]
+        return self._with_labels(chosen) if chosen.any() else self
+
     def _with_labels(self, chosen: np.ndarray) -> CrowdData:
         crowd = self.annotations
         codes = {name: getattr(crowd, name)[chosen] for name in ("item", "annotator", "label")}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -12,20 +12,22 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
-from torch import Tensor, nn
+from torch import Tensor
+from torch.utils.data import Dataset
 
-from crowdwise import methods, nets
 from crowdwise.aggregate.export import write_frame
 from crowdwise.annotations import Annotations
 from crowdwise.annotations.align import aligned
 from crowdwise.batches import CrowdData
-from crowdwise.batches.mapped import source_of
+from crowdwise.batches.source import Source
 from crowdwise.engine import fit, predict, seeded
 from crowdwise.engine.checkpoint import Checkpoints
 from crowdwise.engine.config import Config, plain
+from crowdwise.engine.perfect import Perfect
 from crowdwise.engine.saving import write_run
 from crowdwise.errors import InputError
-from crowdwise.estimator.inputs import as_annotations, rows
+from crowdwise.estimator.building import UserNet, build
+from crowdwise.estimator.inputs import as_annotations, as_source, gold_codes
 from crowdwise.estimator.stock import as_kind, as_numpy, take_stock
 from crowdwise.methods.base import Method
 from crowdwise.methods.defaults import defaults
@@ -34,6 +36,7 @@ from crowdwise.results.run import Run
 _NAMED = ("method", "net", "epochs", "seed")  # arguments that are no options of the method
 OWN_NET = "your own module"  # in config.json, where the net was the user's
 Record = dict[str, Any]
+Rows: TypeAlias = ArrayLike | Source | Dataset[Any]
 
 
 class Start(NamedTuple):
@@ -42,6 +45,14 @@ class Start(NamedTuple):
     data: CrowdData
     model: Method
     stream: Tensor  # torch's random state once the model is made
+    gold: NDArray[np.int64] | None  # (N,) classes known for certain, -1 elsewhere
+
+    @property
+    def method(self) -> Method:
+        """What is trained: the model, with what is known for certain beside the crowd."""
+        if self.gold is None:
+            return self.model
+        return Perfect(self.model, torch.as_tensor(self.gold))
 
 
 class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -68,7 +79,7 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(
         self,
         method: str = "ccc",
-        net: str | nn.Module | Callable[[], nn.Module] = "auto",
+        net: UserNet = "auto",
         epochs: int | None = None,
         seed: int = 0,
         **options: Any,
@@ -94,31 +105,38 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(
         self,
-        X: ArrayLike,
+        X: Rows,
         annotations: Any,
         items: Sequence[Any] | None = None,
         on_epoch: Callable[[Record], None] | None = None,
+        gold: Any = None,
     ) -> CrowdClassifier:
         """Train on the crowd's labels.
 
         Args:
-            X: (N, …) features or images; row i describes `annotations.item_ids[i]`, or items[i].
+            X: (N, …) features or images, or a torch data set of them, which is streamed; row i
+                describes `annotations.item_ids[i]`, or items[i].
             annotations: `Annotations`, a data frame of item, annotator, label, or a matrix of
                 items × annotators with -1 or NaN where nothing was said.
             items: the ids that the rows of X describe; items nobody labelled get predictions.
             on_epoch: called with every epoch's record.
+            gold: answers that are certain, as a mapping from item to class: labels of a perfect
+                annotator, whom training and consensus trust and who is nobody in the crowd.
         """
-        return self._train(self._prepare(X, annotations, items), on_epoch)
+        return self._train(self._prepare(X, annotations, items, gold), on_epoch)
 
-    def _prepare(self, X: ArrayLike, annotations: Any, items: Sequence[Any] | None) -> Start:
+    def _prepare(
+        self, X: Rows, annotations: Any, items: Sequence[Any] | None, gold: Any = None
+    ) -> Start:
         """Put rows and labels together, settle every option, make the model."""
-        x = rows(X)
+        x = as_source(X)
         data = CrowdData(x, aligned(as_annotations(annotations), len(x), items))
+        certain = None if gold is None else gold_codes(data.annotations, gold)
         self.shape_ = data.shape
         self.classes_ = data.annotations.classes
         self.settings_ = self._settings(data)
         with seeded(self.seed):
-            return Start(data, self._build(self.net), torch.get_rng_state())
+            return Start(data, self._build(self.net), torch.get_rng_state(), certain)
 
     def _train(
         self,
@@ -130,39 +148,40 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with seeded(self.seed):
             torch.set_rng_state(start.stream)
             data, splits = start.data, {}
+            if start.gold is not None and start.model.confusions() is None:
+                data = data.leave_out(start.gold >= 0)  # votes that nothing else would correct
             if self.settings_.get("selection") == "validation":  # without truth: held-out labels
-                data, splits["validation"] = start.data.hold_out(seed=self.seed)
-            self.history_ = fit(start.model, data, splits, on_epoch, checkpoints=checkpoints)
+                data, splits["validation"] = data.hold_out(seed=self.seed)
+            self.history_ = fit(start.method, data, splits, on_epoch, checkpoints=checkpoints)
         self.model_ = start.model
         crowd = start.data.annotations
         proba = predict(self.model_, start.data.source).double().numpy()
-        stock = take_stock(self.model_, crowd, proba)
+        stock = take_stock(self.model_, crowd, proba, start.gold)
         self._keep(stock.frames, stock.confusions, crowd.frame_kind)
         return self
 
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+    def predict_proba(self, X: Rows) -> NDArray[np.float64]:
         """Class probabilities, (N, C) along `classes_`."""
         if not hasattr(self, "model_"):
             raise NotFittedError("this CrowdClassifier is not fitted yet; call fit first")
-        x = rows(X)
-        if x.shape[1:] != self.shape_.input:
+        source = as_source(X)
+        if source.item_shape != self.shape_.input:
             raise InputError(
-                f"rows of X have shape {x.shape[1:]}, those of the training had "
+                f"rows of X have shape {source.item_shape}, those of the training had "
                 f"{self.shape_.input}; give the same features"
             )
-        if len(x) == 0:
+        if len(source) == 0:
             return np.zeros((0, len(self.classes_)))
-        source = source_of(x)
         if (bad := source.not_finite()) is not None:
             raise InputError(f"row {bad} of X holds NaN or infinity; fill it in or drop it")
         return predict(self.model_, source).double().numpy()
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
+    def predict(self, X: Rows) -> NDArray[Any]:
         """The most probable class of every row."""
         best = self.predict_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[best])
 
-    def score(self, X: ArrayLike, y: Any, sample_weight: ArrayLike | None = None) -> float:
+    def score(self, X: Rows, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """How often the prediction is right: of true labels, or of a crowd's.
 
         Args:
@@ -210,26 +229,8 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 chosen["warmup_epochs"] = self.epochs // 4
         return plain(chosen | given)
 
-    def _build(self, net: str | nn.Module | Callable[[], nn.Module]) -> Method:
-        shape = self.shape_
-
-        def make_net() -> nets.Net:
-            if isinstance(net, str):
-                return nets.make(net, shape.input, shape.n_classes)
-            if isinstance(net, nn.Module):  # copied with its weights; only the head starts anew
-                copy = nets.with_head(net)
-                copy.head.reset_parameters()
-            else:
-                made = net()
-                copy = made if isinstance(made, nets.Net) else nets.with_head(made)
-            if copy.head.out_features != shape.n_classes:
-                raise InputError(
-                    f"the net's last layer has {copy.head.out_features} outputs, the crowd "
-                    f"{shape.n_classes} classes; give it one output for each class"
-                )
-            return copy
-
-        return methods.create(self.method, make_net, shape, self.settings_)
+    def _build(self, net: UserNet) -> Method:
+        return build(self.method, net, self.shape_, self.settings_)
 
     def _keep(self, frames: dict[str, pl.DataFrame], confusions: NDArray[Any], kind: str) -> None:
         """Fitted attributes: frames of the kind that the annotations came in."""

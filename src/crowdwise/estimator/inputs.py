@@ -6,8 +6,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from torch.utils.data import Dataset
 
 from crowdwise.annotations import Annotations
+from crowdwise.annotations.columns import listed
+from crowdwise.annotations.known import truth_codes
+from crowdwise.batches.mapped import source_of
+from crowdwise.batches.source import Source, StreamSource
 from crowdwise.errors import InputError
 
 
@@ -20,9 +25,32 @@ def as_annotations(given: Any) -> Annotations:
     return Annotations.from_frame(given)
 
 
-def rows(X: ArrayLike) -> NDArray[Any]:
-    """Features as an array with a row for each item; a memory-mapped one stays in its file."""
+def as_source(X: ArrayLike | Source | Dataset[Any]) -> Source:
+    """Features as a source of rows: an array is kept whole, a file or data set is streamed."""
+    if isinstance(X, Source):
+        return X
+    if isinstance(X, Dataset):
+        return StreamSource(X)
     array = X if isinstance(X, np.memmap) else np.asarray(X)
     if array.ndim < 2:
         raise InputError(f"X has shape {array.shape}; give an array with a row for each item")
-    return array
+    return source_of(array)
+
+
+def gold_codes(annotations: Annotations, gold: Any) -> NDArray[np.int64]:
+    """(N,) classes of the items whose answer is known for certain, -1 for all others.
+
+    Args:
+        gold: a mapping from item id to class, or classes along item_ids with None where unknown.
+    """
+    codes = truth_codes(annotations, gold)
+    if not (codes >= 0).any():
+        raise InputError("gold holds no answer at all; leave it out, or give one item its class")
+    outside = np.flatnonzero(codes == annotations.n_classes)
+    if len(outside):
+        raise InputError(
+            f"gold: item {annotations.item_ids[outside[0]]} is of a class that the crowd never "
+            f"gave (its classes: {listed([str(c) for c in annotations.classes.tolist()])}); repair "
+            "it, or name every class when making the Annotations"
+        )
+    return codes

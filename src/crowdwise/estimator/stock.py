@@ -23,19 +23,25 @@ class Stock(NamedTuple):
     confusions: NDArray[Any]
 
 
-def take_stock(model: Method, annotations: Annotations, proba: NDArray[np.float64]) -> Stock:
+def take_stock(
+    model: Method,
+    annotations: Annotations,
+    proba: NDArray[np.float64],
+    gold: NDArray[np.int64] | None = None,
+) -> Stock:
     """Consensus, annotators, labels and confusions, as people read them.
 
     Args:
         proba: (N, C) what the trained model says of each item.
+        gold: (N,) classes known for certain, -1 elsewhere.
     """
-    together = with_classifier(annotations, proba)
+    together = with_classifier(annotations, proba, gold=gold)
     confusions, groups = model.confusions(), model.groups()
     annotators = together.annotators
     if groups is not None:
         annotators = annotators.with_columns(pl.Series("group", as_numpy(groups)))
     frames = {
-        "consensus": item_table(together, annotations, proba),
+        "consensus": item_table(together, annotations, proba, gold),
         "annotators": annotators,
         "labels": label_table(annotations),
     }
