@@ -10,11 +10,11 @@ ragged rows and empty cells looked for. Every run is a process of its own; peak 
 process holds beyond its imports at most. The rounds alternate, so that what else the machine does
 weighs on all contestants alike.
 
-Measured on two cores that other work shared (load 6 to 9), Python 3.11, numpy 2.4, polars 2.1,
-medians of 3: 22.8 s (10.0 processor seconds) beside 20.5 s (9.3) for read_csv and cast and 23.9 s
-(9.8) for streaming; peak 717 MiB, 2.58 times the 278 MiB of triples and vocabularies. The seconds
-are for their ratio only, 1.11: the machine was busy. At rest polars keeps both cores busier than
-crowdwise does, so expect a higher ratio there; it has not been measured.
+Measured on two cores, one of them taken by other work, Python 3.11, numpy 2.4, polars 2.1, medians
+of 3: 6.2 s (5.8 processor seconds) beside 6.0 s (5.6) for read_csv and cast and 5.8 s (5.6) for
+streaming; peak 739 MiB, 2.66 times the 278 MiB of triples and vocabularies. With both cores free
+polars uses them better: three alternating rounds of `once` gave medians of 4.1 s beside 3.0 s and
+2.9 s, 1.35 and 1.38 times polars, with peaks of 735 to 751 MiB.
 """
 
 import json

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from crowdwise.annotations.table import Annotations
-from crowdwise.annotations.vocabulary import Codes
+from crowdwise.annotations.texts import Codes
 
 # Entries of one block of a sparse product: some hundred megabytes at worst.
 _BLOCK = 8_000_000

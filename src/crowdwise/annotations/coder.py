@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crowdwise.annotations.vocabulary import Coded, Codes, Texts, encode, encode_texts
+from crowdwise.annotations.texts import Codes, Texts, encode_texts
+from crowdwise.annotations.vocabulary import Coded, encode
 
 
 class StreamCoder:

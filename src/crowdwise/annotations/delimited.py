@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import count
 
 import polars as pl
 
 from crowdwise.annotations.examine import examine, line_of_row, read_slowly
 from crowdwise.annotations.source import Source
-from crowdwise.annotations.vocabulary import Coded, Texts, Where, encode_texts, recognise
+from crowdwise.annotations.texts import PART, Collision, TextCoder, Texts
+from crowdwise.annotations.vocabulary import Coded, Where, recognise
 from crowdwise.errors import InputError
 
 DOUBTFUL = "^$|\\x00|^(nan|NaN)$"  # no ids and no labels: what an empty cell or NumPy writes
@@ -53,8 +55,7 @@ def read_columns(
     place = {role: names.index(name) for role, name in columns.items()}
     table = _table(source, separator)
     try:
-        ragged = _may_be_ragged(table, len(names))
-        texts = _scan(table, place)
+        texts, ragged = _scan(table, len(names), place)
     except FAILURES:
         examine(source, names, separator, place)
         ragged, texts = False, read_slowly(source, separator, place)
@@ -77,24 +78,44 @@ def _table(source: Source, separator: str) -> pl.LazyFrame:
     )
 
 
-def _may_be_ragged(table: pl.LazyFrame, width: int) -> bool:
-    """Whether some row may be short: polars fills the cells it lacks, so the last one is empty.
+def _scan(
+    table: pl.LazyFrame, width: int, place: Mapping[str, int]
+) -> tuple[dict[str, Texts], bool]:
+    """The wanted columns in one pass, and whether some row may be short.
 
-    Only a pass over every column makes polars refuse the rows that are too long.
+    Only a pass over every column makes polars refuse the rows that are too long; where a row is
+    too short polars fills the cells it lacks, so the last one is empty.
     """
-    empty = table.select((pl.all() == "").any()).collect(engine="streaming")
-    if empty.width != width:
-        raise pl.exceptions.ShapeError(f"{empty.width} columns where the header has {width}")
-    return empty.height > 0 and empty.row(0)[-1] is True
-
-
-def _scan(table: pl.LazyFrame, place: Mapping[str, int]) -> dict[str, Texts]:
-    """The columns one after the other: parsing is cheap, a column's text in memory is not."""
     names = table.collect_schema().names()
-    return {
-        role: encode_texts(table.select(names[index]).collect().to_series())
-        for role, index in place.items()
-    }
+    if len(names) != width:
+        raise pl.exceptions.ShapeError(f"{len(names)} columns where the header has {width}")
+    for seed in count():
+        coders = {role: TextCoder(seed) for role in place}
+        ragged = False
+        try:
+            for rows, some_last_empty in _parts(table, [names[index] for index in place.values()]):
+                ragged = ragged or some_last_empty
+                for coder, column in zip(coders.values(), rows, strict=True):
+                    coder.add(column)
+        except Collision:
+            continue
+        # A coder goes as soon as its texts are there: it holds as much again.
+        return {role: coders.pop(role).texts() for role in place}, ragged
+    raise AssertionError("the seeds never end")
+
+
+def _parts(table: pl.LazyFrame, wanted: list[str]) -> Iterator[tuple[pl.DataFrame, bool]]:
+    """The wanted columns, some rows at a time, and whether one of these rows ends in nothing."""
+    batches: list[pl.DataFrame] = []
+    some_last_empty = False
+    for batch in table.collect_batches():
+        some_last_empty = some_last_empty or bool((batch.to_series(-1) == "").any())
+        batches.append(batch.select(wanted))
+        if sum(map(len, batches)) >= PART:
+            yield pl.concat(batches, rechunk=True), some_last_empty
+            batches = []
+    if batches:
+        yield pl.concat(batches, rechunk=True), some_last_empty
 
 
 def _without_blank_lines(columns: dict[str, Texts]) -> dict[str, Texts]:

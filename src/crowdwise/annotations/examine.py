@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from crowdwise.annotations.coder import StreamCoder
 from crowdwise.annotations.objects import text_fault
 from crowdwise.annotations.source import Source
-from crowdwise.annotations.vocabulary import Texts
+from crowdwise.annotations.texts import Texts
 from crowdwise.errors import InputError
 
 NAN = ("nan", "NaN")

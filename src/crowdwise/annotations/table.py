@@ -14,7 +14,8 @@ from scipy import sparse
 from crowdwise.annotations import conversions
 from crowdwise.annotations.conflicts import settle
 from crowdwise.annotations.kinds import recode, same_vocabulary
-from crowdwise.annotations.vocabulary import Coded, Codes, Where, encode, row_number
+from crowdwise.annotations.texts import Codes
+from crowdwise.annotations.vocabulary import Coded, Where, encode, row_number
 from crowdwise.errors import InputError
 
 Groups = tuple[NDArray[np.int64], NDArray[np.int64]]

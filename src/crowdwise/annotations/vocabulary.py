@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,12 +10,11 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from crowdwise.annotations.objects import as_column, text_fault
+from crowdwise.annotations.texts import PART, Codes, Texts, encode_texts
 from crowdwise.errors import InputError
 
-Codes = NDArray[np.int32]
 Where = Callable[[int], str]
 
-PART = 500_000  # rows worked on at once where a whole column would cost memory
 INTEGER = "^(0|-?[1-9][0-9]*)$"  # as str(int) writes it: 007, +1 and -0 stay strings
 BOOLEANS = (["false", "true"], ["False", "True"])
 LABELS = ("label", "truth")  # the roles whose values may be booleans
@@ -27,13 +25,6 @@ class Coded(NamedTuple):
 
     codes: Codes
     vocabulary: NDArray[Any]
-
-
-class Texts(NamedTuple):
-    """A column of text as codes (L,) into its distinct texts, which are sorted."""
-
-    codes: Codes
-    texts: pl.Series
 
 
 def row_number(index: int) -> str:
@@ -62,56 +53,6 @@ def encode(values: ArrayLike | pl.Series, role: str, where: Where = row_number) 
         fault = text_fault(column[first])
         raise InputError(f"{where(first)}: the {role} {fault}; repair or drop the row")
     return Coded(text_codes, text_array(texts))
-
-
-def encode_texts(column: pl.Series) -> Texts:
-    """Codes into the sorted distinct texts, by sorting 64-bit hashes instead of texts.
-
-    Equal texts have equal hashes. That different texts have different ones is checked on every
-    row; should two texts ever share a hash, the next seed separates them.
-
-    Example:
-        >>> encode_texts(pl.Series(["b", "a", "b"])).codes
-        array([1, 0, 1], dtype=int32)
-    """
-    for seed in count():
-        order, new = _by_hash(column.hash(seed).to_numpy())
-        starts = np.flatnonzero(new)
-        texts = column.gather(order[starts]).sort()
-        # The k-th distinct hash in ascending order belongs to the text number rank[k].
-        rank = texts.hash(seed).arg_sort().to_numpy().astype(np.int32)
-        codes = np.empty(len(column), dtype=np.int32)
-        codes[order] = np.repeat(rank, np.diff(starts, append=len(column)))
-        del order
-        if all(_decodes(texts, codes, column, start) for start in range(0, len(column), PART)):
-            return Texts(codes, texts)
-    raise AssertionError("the seeds never end")
-
-
-def _by_hash(hashes: NDArray[np.uint64]) -> tuple[NDArray[np.uint32], NDArray[np.bool_]]:
-    """The rows in ascending order of their hashes, and where in that order a new hash begins.
-
-    Sorted in eight parts, by the first three bits: a sort of everything at once needs the memory
-    of several columns.
-    """
-    order = np.empty(len(hashes), dtype=np.uint32)
-    new = np.empty(len(hashes), dtype=bool)
-    end = 0
-    for first_bits in range(8):
-        rows = np.flatnonzero(hashes >> np.uint64(61) == first_bits).astype(np.uint32)
-        part = hashes[rows]
-        ascending = pl.Series(part).arg_sort().to_numpy()
-        part = part[ascending]
-        start, end = end, end + len(rows)
-        order[start:end] = rows[ascending]
-        new[start : start + 1] = True
-        new[start + 1 : end] = part[1:] != part[:-1]
-    return order, new
-
-
-def _decodes(texts: pl.Series, codes: Codes, column: pl.Series, start: int) -> bool:
-    part = slice(start, start + PART)
-    return bool((texts.gather(codes[part]) == column[part]).all())
 
 
 def recognise(column: Texts, role: str) -> Coded:
