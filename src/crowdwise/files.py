@@ -1,12 +1,16 @@
 """Files are written whole or not at all: a temporary file beside the target, then a rename."""
 
 import os
+import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from crowdwise.errors import InputError
+
+_PART = ".part"  # how a temporary file's name ends
+_LEFT = re.compile(r"\..+\.[a-z0-9_]{8}\.part")
 
 
 @contextmanager
@@ -24,7 +28,7 @@ def whole(path: str | Path) -> Iterator[Path]:
     target = Path(path)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        handle, name = tempfile.mkstemp(_PART, f".{target.name}.", target.parent)
     except OSError as error:
         raise InputError(
             f"{target}: cannot be written ({error.strerror}); name another place"
@@ -48,6 +52,24 @@ def write_text(path: str | Path, text: str) -> None:
     """Write `text` to `path` as UTF-8, whole or not at all."""
     with whole(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+def append_text(path: str | Path, text: str) -> None:
+    """Write `text` at the end of `path`: for files of lines, where a cut last line is dropped."""
+    try:
+        with Path(path).open("a", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise InputError(
+            f"{path}: cannot be written ({error.strerror}); free some room or name another place"
+        ) from error
+
+
+def sweep(folder: str | Path) -> None:
+    """Remove the temporary files that a killed process left in a folder."""
+    for path in Path(folder).glob(f".*{_PART}"):
+        if _LEFT.fullmatch(path.name):
+            path.unlink(missing_ok=True)
 
 
 def _umask() -> int:

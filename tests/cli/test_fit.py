@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -103,7 +104,7 @@ def test_what_a_run_folder_holds(fit: Command) -> None:
     assert sorted(path.name for path in Path("run").iterdir()) == [
         *("annotators.csv", "annotators.parquet", "config.json", "consensus.csv"),
         *("consensus.parquet", "done", "labels.parquet", "metrics.jsonl"),
-        *("model.safetensors", "report.html"),
+        *("model.safetensors", "report.html", "times.jsonl"),
     ]
     settings = json.loads(Path("run/config.json").read_text())["settings"]
     assert (settings["n_groups"], settings["seed"], settings["lr"]) == (2, 3, 0.05)
@@ -163,6 +164,8 @@ def test_metrics_for_tensorboard(fit: Command) -> None:
         ({}, ["--method", "true-labels"], "exactly one annotator"),
         ({}, ["--truth", "absent.csv"], "absent.csv"),
         ({}, ["--items", "labels.csv"], "leave --items out"),
+        ({}, ["--checkpoint-minutes", "nan"], "minutes between checkpoints are nan"),
+        ({}, ["--checkpoint-epochs", "0"], "epochs between checkpoints are 0"),
         ({}, ["--out", "labels.csv"], "is a file"),
         ({}, ["--out", "."], "is not empty and holds no run"),
         ({"task": pl.lit("photo 07")}, [], "photo 07 has more than one row"),
@@ -229,13 +232,63 @@ def test_an_interrupted_run_starts_anew(fit: Command, monkeypatch: pytest.Monkey
     with monkeypatch.context() as patched:
         patched.setattr(Run, "log", log_then_interrupt)
         code, _, err = fit(*command)
-    assert code == 2
+    assert code == 130
     assert "interrupted after 2 epochs" in err
     assert not Path("run/done").exists()
     with pytest.raises(crowdwise.InputError, match="not finished"):
         crowdwise.load("run")
     assert fit(*command)[0] == 0
     assert [record["epoch"] for record in crowdwise.load("run").history_] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_a_signal_keeps_the_state_and_resume_ends_in_the_same_bytes(
+    fit: Command, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    from crowdwise.results.run import Run
+
+    log = Run.log
+
+    def log_then_signal(self: Run, record: dict) -> None:
+        log(self, record)
+        if record["epoch"] == 2:
+            signal.raise_signal(signal.Signals[name])
+
+    command = ("labels.csv", "--features", "x.csv", "--out", "run", *QUICK)
+    assert fit(*command[: -len(QUICK) - 1], "whole", *QUICK)[0] == 0
+    with monkeypatch.context() as patched:
+        patched.setattr(Run, "log", log_then_signal)
+        code, _, err = fit(*command)
+    assert (code, len(err.splitlines())) == (130, 1)
+    assert "interrupted after 2 epochs; the state is in run/checkpoint" in err
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+    code, _, err = fit(*command)
+    assert (code, "add --resume" in err) == (2, True)
+    code, _, err = fit(*command, "--resume", "--set", "dropout=0.5")
+    assert code == 2
+    code, _, err = fit(*command[:-1], "lr=0.01", "--resume")
+    assert (code, "begun with lr=0.05, not 0.01" in err) == (2, True)
+    told = []
+    monkeypatch.setattr(Run, "log", lambda run, record: (log(run, record), told.append(record)))
+    assert fit(*command, "--resume")[::2] == (0, "")
+    assert [record["epoch"] for record in told] == [1, 2, 3]
+    found = {path.name: path.read_bytes() for path in Path("run").iterdir()}
+    for path in Path("whole").iterdir():
+        if path.name not in ("times.jsonl", "report.html"):
+            assert found[path.name] == path.read_bytes(), path.name
+    Path("run/report.html").unlink()
+    code, out, _ = fit(*command, "--resume")  # finished: nothing but the report is left to do
+    assert (code, "finished already" in out) == (0, True)
+    assert {path.name: path.read_bytes() for path in Path("run").iterdir()} == found
+
+
+def test_training_that_diverges_leaves_no_state_to_go_on_from(fit: Command) -> None:
+    command = ("labels.csv", "--features", "x.csv", "--out", "run", "--epochs", "50")
+    wild = ("--set", "lr=1e30", "--set", "optimizer=sgd", "--checkpoint-minutes", "0")
+    code, _, err = fit(*command, *wild)
+    assert (code, "lower lr" in err) == (2, True)
+    assert not Path("run/checkpoint").exists()
+    assert fit(*command, "--set", "lr=0.01")[0] == 0
 
 
 def test_what_is_wrong_with_the_table_is_said_without_torch(tmp_path: Path) -> None:

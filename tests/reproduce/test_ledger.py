@@ -17,7 +17,7 @@ def counted(monkeypatch):
     """run_cell made quick; the list of cells it was called with."""
     called = []
 
-    def quick(cell):
+    def quick(cell, state):
         called.append(cell)
         return {"key": cell.key, "cell": {"method": cell.method}, "paired": {"last": 1.0}}
 

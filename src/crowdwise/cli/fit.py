@@ -1,6 +1,6 @@
 """`crowdwise fit`: from a crowd's table and a feature file to a run folder."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,7 +20,9 @@ from crowdwise.cli.tables import (
     read_table,
     settings_of,
 )
-from crowdwise.errors import InputError
+
+if TYPE_CHECKING:
+    from crowdwise.results.run import Run
 
 
 def fit(
@@ -55,6 +57,22 @@ def fit(
     seed: Annotated[int, typer.Option(metavar="N", help="The one source of randomness.")] = 0,
     settings: Settings = None,
     truth: Truth = None,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="Go on with the run in --out that was cut off, if any."),
+    ] = False,
+    minutes: Annotated[
+        float,
+        typer.Option(
+            "--checkpoint-minutes",
+            metavar="N",
+            help="Keep the state after so many minutes; 0: after every batch.",
+        ),
+    ] = 5.0,
+    checkpoint_epochs: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Keep the state after so many epochs as well."),
+    ] = None,
     tensorboard: Annotated[
         str | None,
         typer.Option(metavar="FOLDER", help="Write TensorBoard events here (extra tensorboard)."),
@@ -71,9 +89,12 @@ def fit(
     """Train a classifier on a crowd's labels, and say whom in the crowd to trust.
 
     crowdwise fit labels.csv --features features.csv --out run
+
+    A run that was cut off goes on with the same command and --resume, to the same result.
     """
     import sys
     from contextlib import ExitStack
+    from pathlib import Path
 
     crowd = read_table(table, file_format, format_option, item, annotator, label, on_conflict)
     chosen = settings_of(settings, taken={"method", "net", "epochs", "seed"})
@@ -81,10 +102,11 @@ def fit(
     # torch takes seconds to load: what is wrong with the table is said before
     from crowdwise.annotations.truth import read_truth
     from crowdwise.batches.features import read_features
+    from crowdwise.engine.checkpoint import Checkpoints
     from crowdwise.engine.progress import show_epochs
     from crowdwise.engine.tensorboard import event_files
+    from crowdwise.engine.trouble import Diverged
     from crowdwise.estimator import CrowdClassifier
-    from crowdwise.report.html import write_report
     from crowdwise.report.training import show_settings, show_trained
     from crowdwise.results.run import Run
 
@@ -95,25 +117,52 @@ def fit(
     if truth is not None:  # of any item with features, labelled or not
         items_known = start.data.annotations
         known = read_truth(truth, annotations=items_known, item=truth_item, label=truth_label)
-    run = Run.create(out, classifier._describe())
+    checkpoints = Checkpoints(Run(Path(out)).checkpoint, minutes, checkpoint_epochs)
+    begin = Run.resume if resume else Run.create
+    run = begin(out, classifier._describe())
+    if run.done:  # cut off after training, or run twice
+        finish(run)
+        typer.echo(f"{out} is finished already; open {out}/report.html")
+        return
     console = console_on(sys.stdout)
     show_settings(classifier.settings_, console)
     with ExitStack() as stack:
         listeners = [run.log, stack.enter_context(show_epochs(classifier.settings_["epochs"]))]
         if tensorboard is not None:
-            listeners.append(stack.enter_context(event_files(tensorboard)))
+            listeners.append(stack.enter_context(event_files(tensorboard, anew=resume)))
 
         def on_epoch(record: dict[str, object]) -> None:
             for tell in listeners:
                 tell(record)
 
         try:
-            classifier._train(start, on_epoch)
+            with checkpoints.stopping():
+                classifier._train(start, on_epoch, checkpoints)
+            classifier._write(run)
+            finish(run)
+        except Diverged:
+            checkpoints.remove()  # its last state is no place to go on from
+            raise
         except KeyboardInterrupt:
-            raise InputError(
-                f"interrupted after {len(run.history)} epochs; {out} holds their metrics but no "
-                "model, and the same command starts anew"
-            ) from None
-    classifier._write(run)
-    write_report(out)
+            done = f"interrupted after {len(run.history)} epochs; "
+            how = (
+                f"the state is in {run.checkpoint}: the same command with --resume goes on from it"
+                if checkpoints.file.is_file()
+                else f"{out} holds their metrics but no model, and the same command starts anew"
+            )
+            typer.echo(f"crowdwise: {done}{how}", err=True)
+            raise typer.Exit(130) from None
     show_trained(classifier.consensus_, classifier.annotators_, known, out, console)
+
+
+def finish(run: "Run") -> None:
+    """What follows the last result: the report, and no state to go on from any more."""
+    from shutil import rmtree
+
+    from crowdwise.files import sweep
+    from crowdwise.report.html import write_report
+
+    sweep(run.folder)
+    if not (run.folder / "report.html").is_file():
+        write_report(run.folder)
+    rmtree(run.checkpoint, ignore_errors=True)

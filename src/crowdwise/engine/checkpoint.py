@@ -7,7 +7,10 @@ while it is written leaves the one before.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import signal
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
@@ -23,6 +26,7 @@ from crowdwise.batches import CrowdData
 from crowdwise.engine.saving import write_weights
 from crowdwise.engine.state import State, pack, unpack
 from crowdwise.errors import InputError
+from crowdwise.files import sweep
 from crowdwise.methods.base import Method
 
 FILE = "state.safetensors"
@@ -50,13 +54,17 @@ class Checkpoints:
             raise InputError(f"epochs between checkpoints are {epochs}; give 1 or more")
         self.folder = Path(folder)
         self.minutes, self.epochs = minutes, epochs
+        self.resumed = False  # was a state there to go on from?
         self._training: dict[str, Any] = {}
+        self._stop = False
         self._last = monotonic()
 
     def begin(self, method: Method, data: CrowdData, state: State) -> None:
         """Take up the state that is there, if it is of this very training."""
         self._training = identity(method, data)
         self._last = monotonic()
+        if self.folder.is_dir():
+            sweep(self.folder)
         if not self.file.is_file():
             return
         try:
@@ -65,6 +73,7 @@ class Checkpoints:
                 self._same(said["training"])
                 tensors = {name: stored.get_tensor(name) for name in stored.keys()}  # noqa: SIM118
             unpack(method, state, tensors, said)
+            self.resumed = True
         except InputError:
             raise
         except DAMAGE as error:
@@ -76,7 +85,7 @@ class Checkpoints:
 
     def due(self, state: State) -> bool:
         """Is it time? Asked after every batch and every epoch."""
-        if monotonic() - self._last >= 60 * self.minutes:
+        if self._stop or monotonic() - self._last >= 60 * self.minutes:
             return True
         return bool(self.epochs and state.batch == 0 and state.epoch % self.epochs == 0)
 
@@ -86,6 +95,29 @@ class Checkpoints:
         text = json.dumps({"training": self._training, **said})
         write_weights(self.file, tensors, {"state": text})
         self._last = monotonic()
+        if self._stop:
+            raise KeyboardInterrupt
+
+    @contextmanager
+    def stopping(self) -> Iterator[None]:
+        """Ctrl-C and SIGTERM let the running batch end, keep the state, then interrupt; a second
+        one does not wait.
+        """
+        if threading.current_thread() is not threading.main_thread():
+            yield  # only the main thread hears signals
+            return
+
+        def stop(*_: object) -> None:
+            if self._stop:
+                raise KeyboardInterrupt
+            self._stop = True
+
+        before = {name: signal.signal(name, stop) for name in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for name, handler in before.items():
+                signal.signal(name, handler)
 
     def remove(self) -> None:
         """Once the training's results are safe, nothing of it is needed."""

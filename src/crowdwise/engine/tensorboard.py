@@ -11,8 +11,13 @@ from crowdwise.errors import InputError
 
 
 @contextmanager
-def event_files(folder: str | Path) -> Iterator[Callable[[Mapping[str, Any]], None]]:
+def event_files(
+    folder: str | Path, anew: bool = False
+) -> Iterator[Callable[[Mapping[str, Any]], None]]:
     """Write every epoch's numbers below `folder`; gives what `fit` takes as `on_epoch`.
+
+    Args:
+        anew: hide what is there already, as a resumed training tells its epochs again.
 
     Example:
         with event_files("runs/music/tensorboard") as on_epoch:
@@ -24,7 +29,7 @@ def event_files(folder: str | Path) -> Iterator[Callable[[Mapping[str, Any]], No
         raise InputError(
             "TensorBoard is not installed; install it with: pip install 'crowdwise[tensorboard]'"
         ) from error
-    writer = SummaryWriter(folder)
+    writer = SummaryWriter(folder, purge_step=0 if anew else None)
 
     def on_epoch(record: Mapping[str, Any]) -> None:
         for name, value in record.items():

@@ -17,9 +17,13 @@ FAR = 1000.0  # times the loss of the first batch: no training comes back from t
 TRY = "try a lower lr, or standardise the features"
 
 
+class Diverged(InputError):
+    """Training that no longer learns: to go on from its last state leads nowhere."""
+
+
 def not_finite(
     bad: BadLoss, method: Method, data: CrowdData, order: Tensor, epoch: int
-) -> InputError:
+) -> Diverged:
     """A loss that is NaN or infinite: because of an item's features, or of the rate."""
     where = f"epoch {epoch + 1}, batch {bad.batch + 1}"
     size = method.options.batch_size
@@ -27,12 +31,12 @@ def not_finite(
     broken = ~data.x(items).flatten(1).isfinite().all(dim=1)
     if broken.any():
         item = data.annotations.item_ids[int(items[broken][0])]
-        return InputError(
+        return Diverged(
             f"{where}: the features of item {item} hold NaN or infinity; fill them in or drop the "
             "item"
         )
     rate = method.options.rate(epoch)
-    return InputError(
+    return Diverged(
         f"{where}: the training {bad.name} is {bad.value}; the rate {rate:g} is too high for "
         f"these features: {TRY}"
     )
@@ -43,13 +47,13 @@ def refuse_divergence(state: State, losses: Mapping[str, float], method: Method)
     for name, loss in losses.items():
         first = state.first.get(name, loss)
         if loss > FAR * (1 + abs(first)):
-            raise InputError(
+            raise Diverged(
                 f"epoch {state.epoch + 1}: the training {name} has grown from {first:.3g} to "
                 f"{loss:.3g}; training diverges: {TRY}"
             )
     for name, weight in method.state_dict().items():
         if weight.is_floating_point() and not _finite(weight):
-            raise InputError(
+            raise Diverged(
                 f"epoch {state.epoch + 1}: the weight {name} is no longer finite; training "
                 f"diverges: {TRY}"
             )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from hashlib import sha256
-from time import perf_counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from crowdwise.annotations import Annotations
     from crowdwise.datasets import Dataset
+
+MINUTES = 1.0  # between two checkpoints of a cell
 
 
 @dataclass(frozen=True)
@@ -75,17 +77,21 @@ class Cell:
         return f"{self.place}, {self.label or self.method}, seed {self.seed}"
 
 
-def run_cell(cell: Cell, threads: int = 1, steps: int | None = None) -> dict[str, Any]:
+def run_cell(
+    cell: Cell, threads: int = 1, steps: int | None = None, state: Path | None = None
+) -> dict[str, Any]:
     """Train one cell and return its line: scores by rule, single and paired, and the curve.
 
     With `steps` it is no result but a rehearsal: two epochs, of so many batches each, the second
-    after the warm-up, scored on one batch.
+    after the warm-up, scored on one batch. `state` is the folder of the training's checkpoint:
+    what lies there is gone on from.
     """
     import torch
 
     from crowdwise import methods, nets
     from crowdwise.batches import CrowdData
     from crowdwise.engine import Split, fit, seeded
+    from crowdwise.engine.checkpoint import Checkpoints
 
     torch.set_num_threads(threads)
     what = cell.resolved()
@@ -105,7 +111,7 @@ def run_cell(cell: Cell, threads: int = 1, steps: int | None = None) -> dict[str
         net.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         return net
 
-    started = perf_counter()
+    checkpoints = None if state is None else Checkpoints(state, minutes=MINUTES)
     with seeded(cell.seed):
         method = methods.create(
             cell.method,
@@ -114,7 +120,7 @@ def run_cell(cell: Cell, threads: int = 1, steps: int | None = None) -> dict[str
             what["options"],
         )
         try:
-            history = fit(method, train, splits)
+            history = fit(method, train, splits, checkpoints=checkpoints)
         except InputError as error:
             raise InputError(f"{cell}: {error}") from error
     return {
@@ -122,7 +128,7 @@ def run_cell(cell: Cell, threads: int = 1, steps: int | None = None) -> dict[str
         "cell": asdict(cell),
         "resolved": what,
         **scores(history),
-        "seconds": round(perf_counter() - started, 1),
+        "seconds": round(sum(epoch["seconds"] for epoch in history), 1),
         "torch": torch.__version__,
         "machine": machine(),
     }

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 from crowdwise.errors import InputError
-from crowdwise.files import write_text
+from crowdwise.files import append_text, write_text
 from crowdwise.reproduce.cells import Cell, run_cell
 
 Line = dict[str, Any]
@@ -34,15 +36,22 @@ def run(
     jobs: int = 1,
     on_line: Callable[[Line], None] | None = None,
 ) -> list[Line]:
-    """Run what `path` does not hold yet, in parallel processes; lines in the order of `cells`."""
+    """Run what `path` does not hold yet, in parallel processes; lines in the order of `cells`.
+
+    A cell that was cut off goes on from its checkpoint, kept beside the ledger until it is done.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     _drop_cut_line(path)
     finished = read(path)
-    for line in _results(missing(cells, finished), jobs):
+    states = path.parent / "checkpoints"
+    for line in _results(missing(cells, finished), states, jobs):
         _append(path, line)
+        rmtree(states / line["key"], ignore_errors=True)
         finished[line["key"]] = line
         if on_line:
             on_line(line)
+    with suppress(OSError):  # others' cells may be in it
+        states.rmdir()
     return [finished[cell.key] | {"label": cell.label} for cell in cells]
 
 
@@ -87,18 +96,17 @@ def describe(line: Line) -> str:
 
 
 def _append(path: Path, line: Line) -> None:
-    with path.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(line) + "\n")
+    append_text(path, json.dumps(line) + "\n")
 
 
-def _results(cells: Sequence[Cell], jobs: int) -> Iterator[Line]:
+def _results(cells: Sequence[Cell], states: Path, jobs: int) -> Iterator[Line]:
     if jobs == 1 or len(cells) < 2:
-        yield from map(run_cell, cells)
+        yield from (run_cell(cell, state=states / cell.key) for cell in cells)
         return
     from joblib import Parallel, delayed
 
     parallel = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
-    yield from parallel(delayed(run_cell)(cell) for cell in cells)
+    yield from parallel(delayed(run_cell)(cell, state=states / cell.key) for cell in cells)
 
 
 def _drop_cut_line(path: Path) -> None:
