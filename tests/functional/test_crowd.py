@@ -88,7 +88,9 @@ def test_the_derivative_along_u_is_that_of_the_definition(
     (back,) = torch.autograd.grad(dt, z, v, create_graph=True)
     (along,) = torch.autograd.grad(back, v, u)
 
-    close(crowd_gradients_along(z.detach(), u, t.detach(), row, label, eps), along)
+    z, t = z.detach(), t.detach()
+    crowd = crowd_gradients(z, t, row, label, eps)
+    close(crowd_gradients_along(crowd, u, t, row, label, eps), along)
 
 
 @given(sizes)
@@ -107,8 +109,29 @@ def test_gradients_agree_with_finite_differences(
     here = crowd_gradients(z, T[annotator], row, label, eps)
     slope = (here.dz * u).sum()
     torch.testing.assert_close(slope, (above - below) / (2 * h), rtol=1e-6, atol=1e-8)
-    along = crowd_gradients_along(z, u, T[annotator], row, label, eps)
+    along = crowd_gradients_along(here, u, T[annotator], row, label, eps)
     torch.testing.assert_close(along, (dt_above - dt_below) / (2 * h), rtol=1e-6, atol=1e-8)
+
+
+@given(sizes, st.integers(1, 3))
+def test_models_laid_end_to_end_have_the_gradients_they_have_alone(
+    size: tuple[int, int, int, int, float, int], K: int
+) -> None:
+    *shape, eps, seed = size
+    z, _, T, row, annotator, label = problem(*shape, seed)
+    each = [(z + k, T * (k + 1)) for k in range(K)]
+    alone = [crowd_gradients(z, T[annotator], row, label, eps) for z, T in each]
+    together = crowd_gradients(
+        torch.cat([z for z, _ in each]),
+        torch.cat([T[annotator] for _, T in each]),
+        torch.cat([row + k * len(z) for k in range(K)]),
+        label.repeat(K),
+        eps,
+        n_labels=len(label),
+    )
+    close(together.loss, torch.stack([one.loss for one in alone]).sum())
+    close(together.dz, torch.cat([one.dz for one in alone]))
+    close(together.dt, torch.cat([one.dt for one in alone]))
 
 
 def test_only_observed_annotators_get_a_gradient() -> None:
@@ -126,7 +149,9 @@ def test_extreme_logits_stay_finite() -> None:
     for eps in (0.0, 1e-5):
         found = crowd_gradients(z, T, one, torch.tensor([1]), eps)
         assert all(value.isfinite().all() for value in found)
-        assert crowd_gradients_along(z, z.flip(1), T, one, torch.tensor([1]), eps).isfinite().all()
+        assert (
+            crowd_gradients_along(found, z.flip(1), T, one, torch.tensor([1]), eps).isfinite().all()
+        )
 
 
 def test_scatter_sums_by_index() -> None:

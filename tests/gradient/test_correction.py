@@ -15,22 +15,30 @@ from torch.nn.functional import cross_entropy
 
 from crowdwise.annotations import Annotations
 from crowdwise.batches import CrowdBatch, CrowdData
-from crowdwise.methods.ccc import CCC, EPS, CCCOptions, DistilledSet, Peer
+from crowdwise.methods.ccc import CCC, CCCOptions, DistilledSet
+from crowdwise.methods.passes import Alone
+from crowdwise.methods.team import EPS
+from crowdwise.methods.together import Together
 from crowdwise.nets.net import Net
 
 B, D, C, R, G = 7, 5, 3, 6, 3
 WAYS = [("all", "all"), ("head", "all"), ("head", "head")]  # (active, virtual)
 
 
-def double_net(norm: bool) -> Net:
-    layers: list[nn.Module] = [nn.Linear(D, 6), nn.Tanh()]
-    if norm:
+NETS = ["tanh", "tanh with norm", "relu", "relu with norms"]  # by autograd, and in closed form
+
+
+def double_net(kind: str) -> Net:
+    layers: list[nn.Module] = [nn.Linear(D, 6), nn.Tanh() if "tanh" in kind else nn.ReLU()]
+    if "norm" in kind:
         layers.insert(1, nn.BatchNorm1d(6))
+    if "norms" in kind:
+        layers = [nn.BatchNorm1d(D, affine=False), *layers, nn.BatchNorm1d(6)]
     return Net(nn.Sequential(*layers), nn.Linear(6, C)).double()
 
 
 def small_case(
-    active: str, virtual: str, norm: bool, seed: int = 0, **options: object
+    active: str, virtual: str, net: str, seed: int = 0, **options: object
 ) -> tuple[CCC, CrowdBatch]:
     """A one-model CCC past its warm-up, with confusions that are no identities, and a batch."""
     torch.manual_seed(seed)
@@ -47,12 +55,13 @@ def small_case(
         n_models=1, n_groups=G, active=active, virtual=virtual, optimizer="sgd", lr=0.3,
         weight_decay=0.01, warmup_epochs=0, **options,  # type: ignore[arg-type]
     )  # fmt: skip
-    method = CCC(lambda: double_net(norm), data.shape, chosen).double()
+    method = CCC(lambda: double_net(net), data.shape, chosen).double()
+    assert isinstance(method.teams[0].nets, Alone if "tanh" in net else Together)
     peer = method._peers()[0]
     with torch.no_grad():
         peer.T += 0.5 * torch.randn_like(peer.T)
     method.start(data)
-    peer.group = torch.randint(G, (data.shape.n_annotators,))
+    peer.group.copy_(torch.randint(G, (data.shape.n_annotators,)))
     method.distilled = [DistilledSet(torch.arange(B), torch.randint(C, (B,)))]
     (batch,) = data.epoch(torch.randperm(B), B)
     return method, batch
@@ -100,25 +109,24 @@ def slow_correction(method: CCC, batch: CrowdBatch) -> Tensor:
 
 
 def fast_correction(method: CCC, batch: CrowdBatch) -> Tensor:
-    peer: Peer = method._peers()[0]
-    h = peer.net.features(batch.x)
-    t = peer.T.detach()[batch.annotator]
-    return method._virtual_and_meta(0, batch, h, peer.net.head(h), t)
+    (team,) = method.teams
+    seen, labels = team.nets.forward(batch.x), team.labels(batch)
+    return method._virtual_and_meta(team, seen, labels, labels.of_annotator(team.T))[0]
 
 
-@pytest.mark.parametrize(("way", "norm"), list(product(WAYS, [False, True])))
-def test_correction_equals_double_differentiation(way: tuple[str, str], norm: bool) -> None:
+@pytest.mark.parametrize(("way", "net"), list(product(WAYS, NETS)))
+def test_correction_equals_double_differentiation(way: tuple[str, str], net: str) -> None:
     for seed in range(5):
-        method, batch = small_case(*way, norm, seed)
+        method, batch = small_case(*way, net, seed)
         fast, slow = fast_correction(method, batch), slow_correction(method, batch)
         assert slow.abs().max() > 0.1
         torch.testing.assert_close(fast, slow, rtol=1e-8, atol=1e-8 * float(slow.abs().max()))
 
 
-@pytest.mark.parametrize("norm", [False, True])
-def test_correction_points_down_the_finite_difference_slope(norm: bool) -> None:
+@pytest.mark.parametrize("net", NETS)
+def test_correction_points_down_the_finite_difference_slope(net: str) -> None:
     """With every layer active, V is the steepest descent of the loss as it can be measured."""
-    method, batch = small_case("all", "all", norm)
+    method, batch = small_case("all", "all", net)
     V, step = fast_correction(method, batch), 1e-5
     slope = torch.zeros_like(V)
     for entry in product(range(G), range(C), range(C)):
@@ -129,11 +137,11 @@ def test_correction_points_down_the_finite_difference_slope(norm: bool) -> None:
     torch.testing.assert_close(V / V.abs().max(), -slope / slope.abs().max(), rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize(("way", "norm"), list(product(WAYS, [False, True])))
-def test_whole_iterations_equal_the_slow_version(way: tuple[str, str], norm: bool) -> None:
+@pytest.mark.parametrize(("way", "net"), list(product(WAYS, NETS)))
+def test_whole_iterations_equal_the_slow_version(way: tuple[str, str], net: str) -> None:
     """theta, T and running statistics after two iterations: SGD with momentum and decay."""
-    method, batch = small_case(*way, norm)
-    slow, _ = small_case(*way, norm)
+    method, batch = small_case(*way, net)
+    slow, _ = small_case(*way, net)
     slow.load_state_dict(method.state_dict())
     slow.distilled = method.distilled
     peer, optimizer = slow._peers()[0], slow.optimizers[0]
@@ -152,7 +160,7 @@ def test_whole_iterations_equal_the_slow_version(way: tuple[str, str], norm: boo
 
 
 def test_running_statistics_move_once_per_iteration() -> None:
-    method, batch = small_case("all", "all", norm=True)
+    method, batch = small_case("all", "all", "tanh with norm")
     norm = method._peers()[0].net.backbone[1]  # type: ignore[index]
     before = norm.running_mean.clone()
     seen = method._peers()[0].net.backbone[0](batch.x).mean(dim=0).detach()  # type: ignore[index]
@@ -163,23 +171,26 @@ def test_running_statistics_move_once_per_iteration() -> None:
 
 def test_confusions_never_absorb_the_correction() -> None:
     """With a rate of zero nothing is learned, however large V is."""
-    method, batch = small_case("head", "all", norm=False)
-    peer = method._peers()[0]
-    before = peer.T.detach().clone()
-    h = peer.net.features(batch.x)
-    z = peer.net.head(h)
-    V = 5 * torch.ones(G, C, C, dtype=torch.float64).tril()
+    method, batch = small_case("head", "all", "tanh")
+    (team,) = method.teams
+    before = team.T.clone()
+    V = 5 * torch.ones(1, G, C, C, dtype=torch.float64).tril()
     method.optimizers[0].param_groups[0].update(lr=0.0)
-    t = before[batch.annotator] + V[peer.group[batch.annotator]]
-    method._actual(peer, method.optimizers[0], batch, z, t)
-    torch.testing.assert_close(peer.T.detach(), before, rtol=0, atol=0)
+    seen, labels = team.nets.forward(batch.x), team.labels(batch)
+    t = labels.of_annotator(team.T) + labels.of_group(V)
+    method._actual(team, seen, labels, t)
+    torch.testing.assert_close(team.T, before, rtol=0, atol=0)
+    torch.testing.assert_close(method._peers()[0].T.detach(), before[0], rtol=0, atol=0)
 
 
 def test_a_correction_that_is_not_finite_is_left_out() -> None:
     from crowdwise.functional.unroll import correction
 
-    largest = torch.tensor(2.0)
+    largest = torch.tensor([2.0, 4.0])
     slope = torch.tensor([[[1.0, -4.0], [0.0, 2.0]]])
-    assert correction(slope, largest, 0.5).tolist() == [[[0.25, -1.0], [0.0, 0.5]]]
+    expected = [[[0.25, -1.0], [0.0, 0.5]]]
+    twice = correction(torch.stack([slope, slope]), largest, 0.5)
+    assert twice.tolist() == [expected, [[[0.5, -2.0], [0.0, 1.0]]]]
     for broken in (torch.zeros(1, 2, 2), slope / 0, slope * float("nan")):
-        assert correction(broken, largest, 0.5).tolist() == [[[0.0, 0.0], [0.0, 0.0]]]
+        both = correction(torch.stack([slope, broken]), largest, 0.5)
+        assert both.tolist() == [expected, [[[0.0, 0.0], [0.0, 0.0]]]]  # the other model's stays

@@ -113,7 +113,7 @@ def test_the_warm_up_is_crowd_layer_and_leaves_corrections_at_zero() -> None:
 def test_a_meta_batch_has_no_item_class_pair_twice() -> None:
     method = started(SMALL, data())
     torch.manual_seed(1)
-    x, y = method._meta_batch(0)
+    ((x,), (y,)) = method._meta_batch([0])
     assert len(x) == len(y) == 7
     rows = {(tuple(row), label) for row, label in zip(x.tolist(), y.tolist(), strict=True)}
     assert len(rows) == 7

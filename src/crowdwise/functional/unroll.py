@@ -61,13 +61,15 @@ def correction(slope: Tensor, largest: Tensor, rate: float) -> Tensor:
     positive factor of g cancels, eta_v included.
 
     Args:
-        slope: (G, C, C) d/dε ∇_V L along u.
-        largest: () the largest entry of T.
+        slope: (K, G, C, C) d/dε ∇_V L along u, of K models.
+        largest: (K,) the largest entry of each T.
         rate: gamma, the correction rate.
     """
-    steepest = slope.abs().max()
+    steepest = slope.flatten(1).abs().amax(dim=1)
     usable = steepest.isfinite() & (steepest > 0)
-    return torch.where(usable, slope * (rate * largest / steepest), torch.zeros_like(slope))
+    per_model = (-1, 1, 1, 1)
+    scaled = slope * (rate * largest / steepest).view(per_model)
+    return torch.where(usable.view(per_model), scaled, 0.0)
 
 
 def call_with(module: nn.Module, parameters: dict[str, Tensor], x: Tensor) -> Tensor:

@@ -9,7 +9,8 @@ in every iteration the group's correction V, zero at first, is found by bi-level
     actual    theta, T  one optimiser step down L_crowd(theta, T + V)         V fixed
 
 The virtual pass starts at V = 0, so its forward pass is the very one the actual step needs, and
-∇_V takes one derivative along u (functional/unroll.py) instead of a second-order graph.
+∇_V takes one derivative along u (functional/unroll.py) instead of a second-order graph. Peers with
+fully connected nets are computed side by side (methods/team.py), others one after the other.
 """
 
 import warnings
@@ -18,27 +19,17 @@ from typing import Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import cross_entropy, log_softmax
-from torch.optim import Optimizer
+from torch.nn.functional import log_softmax
 
 from crowdwise.batches import CrowdBatch, CrowdData, CrowdShape
 from crowdwise.errors import InputError
-from crowdwise.functional.crowd import crowd_gradients, crowd_gradients_along, scatter
 from crowdwise.functional.distil import distil, unique_pairs
-from crowdwise.functional.unroll import (
-    backward_map,
-    call_with,
-    correction,
-    head_along,
-    head_gradient,
-    logits_along,
-)
-from crowdwise.methods.base import MakeNet, Method, make_optimizer, probabilities
+from crowdwise.functional.unroll import correction
+from crowdwise.methods.base import MakeNet, Method, probabilities
 from crowdwise.methods.grouping import group_annotators
 from crowdwise.methods.options import Options
-from crowdwise.nets.net import Net
-
-EPS = 1e-5  # added to the probability of an observed label before the logarithm
+from crowdwise.methods.passes import Pass
+from crowdwise.methods.team import Labels, Peer, Team, make_teams
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,22 +65,6 @@ class DistilledSet(NamedTuple):
     label: Tensor  # (M,)
 
 
-class Peer(nn.Module):
-    """One of the coupled models: a classifier, its confusions T (R, C, C), its groups g (R,)."""
-
-    group: Tensor
-    V: Tensor
-
-    def __init__(self, net: Net, shape: CrowdShape, n_groups: int) -> None:
-        super().__init__()
-        R, C = shape.n_annotators, shape.n_classes
-        self.net = net
-        self.T = nn.Parameter(torch.eye(C).repeat(R, 1, 1))
-        self.register_buffer("group", torch.zeros(R, dtype=torch.int64))
-        # mean correction of this epoch, (G, C, C): the labels are explained by T + V, not by T
-        self.register_buffer("V", torch.zeros(min(n_groups, R), C, C))
-
-
 class CCC(Method):
     """Two coupled peers; prediction is the mean of their softmaxes."""
 
@@ -102,7 +77,8 @@ class CCC(Method):
         self.peers = nn.ModuleList(
             Peer(make_net(), shape, options.n_groups) for _ in range(options.n_models)
         )
-        self.optimizers = [make_optimizer(options, peer.parameters()) for peer in self.peers]
+        self.teams = make_teams(self._peers(), options, shape)
+        self.optimizers = [team.optimizer for team in self.teams]
         self.distilled: list[DistilledSet] = []  # by the model that learns from it
         self.data: CrowdData | None = None
         self.corrections = 0
@@ -124,6 +100,8 @@ class CCC(Method):
             )
         self.n_groups = min(self.options.n_groups, heard)
         self.data = data
+        for team in self.teams:
+            team.tie()
 
     def start_epoch(self, data: CrowdData, epoch: int) -> None:
         """Distil and group, once the warm-up is over."""
@@ -136,79 +114,53 @@ class CCC(Method):
         )
         for peer in self._peers():
             seed = int(torch.randint(2**31 - 1, ()))
-            peer.group = group_annotators(peer.T, self.heard, self.n_groups, seed)
+            peer.group.copy_(group_annotators(peer.T, self.heard, self.n_groups, seed))
         self.corrections = 0  # iterations of this epoch so far
         self.skipped = torch.zeros((), dtype=torch.int64, device=data.device)
 
     def update(self, batch: CrowdBatch) -> dict[str, Tensor]:
         self.corrections += 1
-        losses = [self._update_peer(k, batch) for k in range(len(self.peers))]
-        return {"loss": torch.stack(losses).mean()}
+        losses = [self._update(team, batch) for team in self.teams]
+        return {"loss": torch.stack(losses).sum() / len(self.peers)}
 
-    def _update_peer(self, k: int, batch: CrowdBatch) -> Tensor:
-        peer = self._peers()[k]
-        h = peer.net.features(batch.x)  # (B, D)
-        z = peer.net.head(h)  # (B, C)
-        T = peer.T.detach()
-        t = T[batch.annotator]  # (L, C, C)
+    def _update(self, team: Team, batch: CrowdBatch) -> Tensor:
+        """One iteration of K peers side by side (K = 1 where the net is not fully connected)."""
+        seen = team.nets.forward(batch.x)
+        labels = team.labels(batch)
+        t = labels.of_annotator(team.T)  # (K·L, C, C)
         if self.distilled:
-            V = self._virtual_and_meta(k, batch, h, z, t)  # (G, C, C)
-            t = t + V[peer.group[batch.annotator]]
-            peer.V.lerp_(V, 1 / self.corrections)
-        return self._actual(peer, self.optimizers[k], batch, z, t)
+            V = self._virtual_and_meta(team, seen, labels, t)  # (K, G, C, C)
+            t = t + labels.of_group(V)
+            team.V.lerp_(V, 1 / self.corrections)
+        return self._actual(team, seen, labels, t)
 
-    def _virtual_and_meta(
-        self, k: int, batch: CrowdBatch, h: Tensor, z: Tensor, t: Tensor
-    ) -> Tensor:
+    def _virtual_and_meta(self, team: Team, seen: Pass, labels: Labels, t: Tensor) -> Tensor:
         """The correction V of this iteration, Eq. (virtual) and Eq. (meta)."""
-        peer, chosen = self._peers()[k], self.options
-        rate = self.optimizers[k].param_groups[0]["lr"]
-        crowd = crowd_gradients(z.detach(), t, batch.row, batch.label, EPS)  # V = 0
+        chosen, rate = self.options, team.optimizer.param_groups[0]["lr"]
+        active = chosen.active if chosen.virtual == "all" else "head"
+        crowd = labels.gradients(seen.z, t)  # V = 0
 
         # virtual: theta_hat = theta - eta_v ∇_theta L_crowd
-        theta = dict(peer.net.named_parameters())
-        head = [name for name in theta if name.startswith("head.")]
-        active = list(theta) if (chosen.active, chosen.virtual) == ("all", "all") else head
-        back = None
-        if chosen.virtual == "head":
-            moves = dict(zip(head, head_gradient(h.detach(), crowd.dz), strict=False))
-        elif active == head:
-            gradients = torch.autograd.grad(z, list(theta.values()), crowd.dz, retain_graph=True)
-            moves = dict(zip(theta, gradients, strict=True))
-        else:
-            back = backward_map(z, list(theta.values()), crowd.dz)
-            moves = dict(zip(theta, back.gradients, strict=True))
-        theta_hat = {
-            name: (weight - rate * moves[name] if name in moves else weight).detach()
-            for name, weight in theta.items()
-        }
+        moves = seen.gradients(labels.per_peer(crowd.dz), chosen.virtual, again=active == "all")
+        theta_hat = team.nets.moved(moves, rate)
 
         # meta: the gradient G of the other model's distilled batch at theta_hat, then V
-        for name in active:
-            theta_hat[name].requires_grad_()
-        x, y = self._meta_batch(k)
-        meta_loss = cross_entropy(call_with(peer.net, theta_hat, x), y)
-        G = torch.autograd.grad(meta_loss, [theta_hat[name] for name in active])
-        u = logits_along(back, G) if back else head_along(h.detach(), *G)  # (B, C)
-        along = crowd_gradients_along(z.detach(), u, t, batch.row, batch.label, EPS)
-        slope = scatter(along, peer.group[batch.annotator], len(peer.V))
-        self.skipped += ~slope.isfinite().all()  # `correction` is zero then
-        largest = peer.T.detach().max()
+        G = team.nets.descend(theta_hat, *self._meta_batch(team.members), active)
+        u = seen.along(G, active)  # (K, B, C)
+        slope = labels.by_group(labels.gradients_along(crowd, u, t))  # (K, G, C, C)
+        self.skipped += (~slope.isfinite().flatten(1).all(dim=1)).sum()  # `correction` is zero then
+        T = team.T
         if chosen.preset == "reference":  # max(T) after the virtual update of T
-            largest = (
-                peer.T.detach() - rate * scatter(crowd.dt, batch.annotator, len(peer.T))
-            ).max()
-        return correction(slope, largest, chosen.correction_rate)
+            T = T - rate * labels.by_annotator(crowd.dt)
+        return correction(slope, T.flatten(1).amax(dim=1), chosen.correction_rate)
 
-    def _actual(
-        self, peer: Peer, optimizer: Optimizer, batch: CrowdBatch, z: Tensor, t: Tensor
-    ) -> Tensor:
+    def _actual(self, team: Team, seen: Pass, labels: Labels, t: Tensor) -> Tensor:
         """One optimiser step for theta and T at T + V; T itself never absorbs V. Eq. (actual)."""
-        crowd = crowd_gradients(z.detach(), t, batch.row, batch.label, EPS)
-        optimizer.zero_grad()
-        z.backward(crowd.dz)  # type: ignore[no-untyped-call]
-        peer.T.grad = scatter(crowd.dt, batch.annotator, len(peer.T))
-        optimizer.step()
+        crowd = labels.gradients(seen.z, t)
+        team.optimizer.zero_grad()
+        seen.backward(labels.per_peer(crowd.dz))
+        team.set_gradient(labels.by_annotator(crowd.dt))
+        team.optimizer.step()
         return crowd.loss
 
     @torch.no_grad()
@@ -227,11 +179,17 @@ class CCC(Method):
         chosen = [distil(loss[item, label], label, C, M) for loss in losses]
         return [DistilledSet(item[pick], label[pick]) for pick in chosen]
 
-    def _meta_batch(self, k: int) -> tuple[Tensor, Tensor]:
+    def _meta_batch(self, peers: list[int]) -> tuple[Tensor, Tensor]:
+        """Items (K, M, …) and classes (K, M) out of the set that each of K peers learns from."""
         assert self.data is not None
-        item, label = self.distilled[k]
-        pick = torch.randperm(len(item))[: self.options.meta_batch_size].to(item.device)
-        return self.data.x(item[pick]), label[pick]
+        items, labels = [], []
+        for k in peers:
+            item, label = self.distilled[k]
+            pick = torch.randperm(len(item))[: self.options.meta_batch_size].to(item.device)
+            items.append(item[pick])
+            labels.append(label[pick])
+        x, y = self.data.x(torch.cat(items)), torch.stack(labels)
+        return x.view(*y.shape, *x.shape[1:]), y
 
     def memory(self) -> dict[str, Tensor]:
         sets = {

@@ -1,0 +1,134 @@
+"""CCC's peers, and teams of them that are computed side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from crowdwise.batches import CrowdBatch, CrowdShape
+from crowdwise.functional.crowd import (
+    CrowdGradients,
+    crowd_gradients,
+    crowd_gradients_along,
+    scatter,
+)
+from crowdwise.methods.base import make_optimizer
+from crowdwise.methods.options import Options
+from crowdwise.methods.passes import Alone, Nets
+from crowdwise.methods.together import Together, tie
+from crowdwise.nets.net import Net
+
+EPS = 1e-5  # added to the probability of an observed label before the logarithm
+
+
+class Peer(nn.Module):
+    """One of the coupled models: a classifier, its confusions T (R, C, C), its groups g (R,)."""
+
+    group: Tensor
+    V: Tensor
+
+    def __init__(self, net: Net, shape: CrowdShape, n_groups: int) -> None:
+        super().__init__()
+        R, C = shape.n_annotators, shape.n_classes
+        self.net = net
+        self.T = nn.Parameter(torch.eye(C).repeat(R, 1, 1))
+        self.register_buffer("group", torch.zeros(R, dtype=torch.int64))
+        # mean correction of this epoch, (G, C, C): the labels are explained by T + V, not by T
+        self.register_buffer("V", torch.zeros(min(n_groups, R), C, C))
+
+
+class Team:
+    """K peers side by side: their nets, and T (K, R, C, C), V (K, G, C, C), group (K, R).
+
+    The peers keep their weights; after `tie` these are slices of the team's tensors.
+    """
+
+    T: Tensor
+    V: Tensor
+    group: Tensor
+
+    def __init__(
+        self, peers: Sequence[Peer], members: list[int], nets: Nets, options: Options
+    ) -> None:
+        self.peers = peers
+        self.members = members  # their numbers among all peers
+        self.nets = nets
+        self.optimizer = make_optimizer(options, [p for peer in peers for p in peer.parameters()])
+
+    def tie(self) -> None:
+        """Once the peers are where they will stay: device, type and start."""
+        self.nets.tie()
+        self.T = tie([peer.T for peer in self.peers])
+        self.V = tie([peer.V for peer in self.peers])
+        self.group = tie([peer.group for peer in self.peers])
+
+    def labels(self, batch: CrowdBatch) -> Labels:
+        """The batch's labels, once for every peer."""
+        K, R = self.group.shape
+        peer = torch.arange(K, device=self.group.device)[:, None]
+        group = self.group.index_select(1, batch.annotator) + peer * self.V.shape[1]
+        return Labels(
+            row=(batch.row + peer * len(batch)).flatten(),
+            annotator=(batch.annotator + peer * R).flatten(),
+            group=group.flatten(),
+            label=batch.label.repeat(K),
+            sizes=(K, len(batch), R, self.V.shape[1]),
+        )
+
+    def set_gradient(self, dT: Tensor) -> None:
+        """The gradient of every peer's T."""
+        for peer, gradient in zip(self.peers, dT, strict=True):
+            peer.T.grad = gradient
+
+
+@dataclass(frozen=True)
+class Labels:
+    """L observed labels of B items, repeated for K peers whose items lie end to end."""
+
+    row: Tensor  # (K·L,) out of K·B items
+    annotator: Tensor  # (K·L,) out of K·R
+    group: Tensor  # (K·L,) out of K·G
+    label: Tensor  # (K·L,) class given
+    sizes: tuple[int, int, int, int]  # K, B, R, G
+
+    def gradients(self, z: Tensor, t: Tensor) -> CrowdGradients:
+        """Of the sum of the peers' losses, for z (K, B, C) and t (K·L, C, C)."""
+        n_labels = len(self.label) // self.sizes[0]
+        return crowd_gradients(z.flatten(0, 1), t, self.row, self.label, EPS, n_labels)
+
+    def gradients_along(self, crowd: CrowdGradients, u: Tensor, t: Tensor) -> Tensor:
+        """How `crowd.dt` moves when the logits move along u (K, B, C): (K·L, C, C)."""
+        return crowd_gradients_along(crowd, u.flatten(0, 1), t, self.row, self.label, EPS)
+
+    def per_peer(self, dz: Tensor) -> Tensor:
+        """(K·B, C) as (K, B, C)."""
+        return dz.view(*self.sizes[:2], -1)
+
+    def of_annotator(self, T: Tensor) -> Tensor:
+        """T (K, R, C, C) of every label's annotator, (K·L, C, C)."""
+        return T.flatten(0, 1).index_select(0, self.annotator)
+
+    def of_group(self, V: Tensor) -> Tensor:
+        """V (K, G, C, C) of every label's group, (K·L, C, C)."""
+        return V.flatten(0, 1).index_select(0, self.group)
+
+    def by_annotator(self, dt: Tensor) -> Tensor:
+        """Sums over each annotator's labels, (K, R, C, C)."""
+        K, _, R, _ = self.sizes
+        return scatter(dt, self.annotator, K * R).view(K, R, *dt.shape[1:])
+
+    def by_group(self, dt: Tensor) -> Tensor:
+        """Sums over each group's labels, (K, G, C, C)."""
+        K, _, _, G = self.sizes
+        return scatter(dt, self.group, K * G).view(K, G, *dt.shape[1:])
+
+
+def make_teams(peers: Sequence[Peer], options: Options, shape: CrowdShape) -> list[Team]:
+    """One team of all peers where their nets can be computed together, else one for each."""
+    nets = [peer.net for peer in peers]
+    if options.precision == "fp32" and Together.takes(nets, shape.input):
+        return [Team(peers, list(range(len(peers))), Together(nets), options)]
+    return [Team([peer], [k], Alone(peer.net), options) for k, peer in enumerate(peers)]
