@@ -20,7 +20,7 @@ ROOMS = {
     "files": set(),
     "annotations": set(),
     "functional": set(),
-    "nets": set(),
+    "nets": {"functional"},
     "results": set(),
     "aggregate": {"annotations"},
     "simulate": {"annotations"},

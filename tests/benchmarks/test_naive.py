@@ -83,6 +83,7 @@ def test_corrections_are_equal(active: str, virtual: str) -> None:
         if isinstance(method, NaiveCCC):
             made.append(method.correction(0, batch.x, method.labels[batch.item]))
         else:
+            team.tie()
             seen, labels = team.nets.forward(batch.x), team.labels(batch)
             t = labels.of_annotator(team.T)
             made.append(method._virtual_and_meta(team, seen, labels, t)[0])

@@ -32,12 +32,12 @@ def data(seed: int = 0) -> CrowdData:
     return CrowdData(x, crowd(y))
 
 
-def method(name: str = "crowd-layer", net: str = "mlp", **options) -> Method:
+def method(name: str = "crowd-layer", net: str = "mlp", dropout: float = 0.5, **options) -> Method:
     shape = data().shape
     given = {"epochs": 3, "lr": 1e-2, "batch_size": 16, **options}
     if name == "ccc":
         given = {"warmup_epochs": 1, "n_groups": 2, "meta_size": 12, **given}
-    build = {"mlp": {"hidden": (8,)}}.get(net, {})
+    build = {"mlp": {"hidden": (8,), "dropout": dropout}}.get(net, {})
     return methods.create(
         name, lambda: nets.make(net, shape.input, shape.n_classes, **build), shape, given
     )

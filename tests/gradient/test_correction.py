@@ -110,6 +110,7 @@ def slow_correction(method: CCC, batch: CrowdBatch) -> Tensor:
 
 def fast_correction(method: CCC, batch: CrowdBatch) -> Tensor:
     (team,) = method.teams
+    team.tie()
     seen, labels = team.nets.forward(batch.x), team.labels(batch)
     return method._virtual_and_meta(team, seen, labels, labels.of_annotator(team.T))[0]
 
@@ -173,9 +174,11 @@ def test_confusions_never_absorb_the_correction() -> None:
     """With a rate of zero nothing is learned, however large V is."""
     method, batch = small_case("head", "all", "tanh")
     (team,) = method.teams
+    team.tie()
     before = team.T.clone()
     V = 5 * torch.ones(1, G, C, C, dtype=torch.float64).tril()
     method.optimizers[0].param_groups[0].update(lr=0.0)
+    team.tie()
     seen, labels = team.nets.forward(batch.x), team.labels(batch)
     t = labels.of_annotator(team.T) + labels.of_group(V)
     method._actual(team, seen, labels, t)

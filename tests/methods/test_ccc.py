@@ -1,5 +1,6 @@
 """CCC's distilled sets, groups and warm-up; its mathematics is held in tests/gradient/."""
 
+import copy
 from dataclasses import replace
 
 import numpy as np
@@ -108,6 +109,25 @@ def test_the_warm_up_is_crowd_layer_and_leaves_corrections_at_zero() -> None:
     torch.testing.assert_close(ccc.predict(x), layer.predict(x), rtol=1e-4, atol=1e-5)
     assert float(ccc._peers()[0].V.abs().max()) == 0
     assert ccc.distilled == []
+
+
+def test_a_copy_of_a_method_learns_by_itself() -> None:
+    """Peers' weights are slices of their team's; a copy's are not, until its next update."""
+    crowd = data()
+    method = started(SMALL, crowd)
+    batch = next(crowd.epoch(torch.arange(N), N))
+    method.update(batch)
+    other = copy.deepcopy(method)
+    before = {name: value.clone() for name, value in method.state_dict().items()}
+    for learner in (other, method):
+        torch.manual_seed(3)
+        learner.update(batch)
+        learner.update(batch)
+        moved = learner.state_dict()
+        assert not torch.equal(moved["peers.1.net.head.weight"], before["peers.1.net.head.weight"])
+        if learner is other:
+            torch.testing.assert_close(method.state_dict(), before)
+    torch.testing.assert_close(other.state_dict(), method.state_dict())
 
 
 def test_a_meta_batch_has_no_item_class_pair_twice() -> None:

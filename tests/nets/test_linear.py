@@ -4,10 +4,12 @@ import pytest
 import torch
 from torch import nn
 
-from crowdwise.nets import linear, make
-from crowdwise.nets.linear import LARGE, Linear, product
+from crowdwise.functional import product
+from crowdwise.functional.product import LARGE
+from crowdwise.nets import make
+from crowdwise.nets.linear import Linear
 
-pays = pytest.mark.skipif(not linear._PAYS, reason="oneDNN gains nothing on this processor")
+pays = pytest.mark.skipif(not product._PAYS, reason="oneDNN gains nothing on this processor")
 B, D, H = 128, 512, 128  # as large as oneDNN asks
 assert B * D * H >= LARGE
 
@@ -28,8 +30,8 @@ def close(a, b):
 @pays
 def test_large_products_go_to_onednn(monkeypatch):
     calls = []
-    real = linear._onednn
-    monkeypatch.setattr(linear, "_onednn", lambda *args: calls.append(1) or real(*args))
+    real = product._onednn
+    monkeypatch.setattr(product, "_onednn", lambda *args: calls.append(1) or real(*args))
     Linear(D, H)(torch.randn(B, D)).sum().backward()
     assert len(calls) == 2  # forward, and the weights' gradient; x wants none
     calls.clear()
@@ -60,23 +62,6 @@ def test_second_derivatives_too(layers):
         found.append(torch.autograd.grad([g.sin().sum() for g in gradients], [u, layer.weight]))
     for a, b in zip(*found, strict=True):
         close(a, b)
-
-
-@pytest.mark.parametrize("layout", ["rows", "columns", "expanded", "sliced"])
-def test_any_layout_of_the_factors(layout):
-    a = {
-        "rows": torch.randn(B, D),
-        "columns": torch.randn(D, B).T,
-        "expanded": torch.randn(1, D).expand(B, D),
-        "sliced": torch.randn(B, 2 * D)[:, ::2],
-    }[layout]
-    b = torch.randn(D, H)
-    close(product(a, b), (a.double() @ b.double()).float())
-
-
-def test_double_precision_stays_exact():
-    a, b = torch.randn(B, D).double(), torch.randn(D, H).double()
-    assert torch.equal(product(a, b), a @ b)
 
 
 def test_half_precision_is_left_to_autocast(layers):

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-product = torch.mm
+from crowdwise.functional.product import product
 
 
 class Layer(ABC):

@@ -100,8 +100,6 @@ class CCC(Method):
             )
         self.n_groups = min(self.options.n_groups, heard)
         self.data = data
-        for team in self.teams:
-            team.tie()
 
     def start_epoch(self, data: CrowdData, epoch: int) -> None:
         """Distil and group, once the warm-up is over."""
@@ -125,6 +123,7 @@ class CCC(Method):
 
     def _update(self, team: Team, batch: CrowdBatch) -> Tensor:
         """One iteration of K peers side by side (K = 1 where the net is not fully connected)."""
+        team.tie()
         seen = team.nets.forward(batch.x)
         labels = team.labels(batch)
         t = labels.of_annotator(team.T)  # (K·L, C, C)

@@ -31,7 +31,6 @@ Reach = Literal["head", "all"]  # the last linear layer, or every layer
 class Pass(ABC):
     """A batch's way through K nets, in training mode."""
 
-    h: Tensor  # (K, B, D) features
     z: Tensor  # (K, B, C) logits, no graph attached
 
     @abstractmethod
@@ -58,7 +57,7 @@ class Nets(ABC):
 
     @abstractmethod
     def tie(self) -> None:
-        """Called once the nets are where they will stay: device, type and start."""
+        """Called when the nets may lie elsewhere than before: moved, converted or copied."""
 
     @abstractmethod
     def forward(self, x: Tensor) -> Pass:
@@ -112,12 +111,13 @@ class AlonePass(Pass):
         self.nets = nets
         h = nets.net.features(x)
         self.attached: Tensor = nets.net.head(h)
-        self.h, self.z = h.detach()[None], self.attached.detach()[None]
+        self.z = self.attached.detach()[None]
+        self.h = h.detach()  # (B, D)
         self.back: Backward | None = None
 
     def gradients(self, dz: Tensor, reach: Reach, again: bool = False) -> list[Tensor]:
         if reach == "head":
-            found = head_gradient(self.h[0], dz[0])[: self.nets.n_head]
+            found = head_gradient(self.h, dz[0])[: self.nets.n_head]
         elif again:
             self.back = backward_map(self.attached, self.nets.weights, dz[0])
             found = tuple(gradient.detach() for gradient in self.back.gradients)
@@ -128,7 +128,7 @@ class AlonePass(Pass):
     def along(self, G: Sequence[Tensor], reach: Reach) -> Tensor:
         directions = [direction[0] for direction in G]
         if reach == "head":
-            return head_along(self.h[0], *directions)[None]
+            return head_along(self.h, *directions)[None]
         assert self.back is not None
         return logits_along(self.back, directions)[None]
 

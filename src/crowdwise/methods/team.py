@@ -46,7 +46,6 @@ class Team:
     The peers keep their weights; after `tie` these are slices of the team's tensors.
     """
 
-    T: Tensor
     V: Tensor
     group: Tensor
 
@@ -56,10 +55,13 @@ class Team:
         self.peers = peers
         self.members = members  # their numbers among all peers
         self.nets = nets
+        self.T = torch.empty(0)
         self.optimizer = make_optimizer(options, [p for peer in peers for p in peer.parameters()])
 
     def tie(self) -> None:
-        """Once the peers are where they will stay: device, type and start."""
+        """Make the peers' tensors slices of the team's, unless they are: a copy's are not."""
+        if self.T.data_ptr() == self.peers[0].T.data_ptr():
+            return
         self.nets.tie()
         self.T = tie([peer.T for peer in self.peers])
         self.V = tie([peer.V for peer in self.peers])

@@ -82,7 +82,7 @@ class TogetherPass(Pass):
                 if moving and layer.by_batch:
                     count += 1
             self.layers.append((layer, len(own)))
-            self.h, h = h, layer.y
+            h = layer.y
         self.z = h
 
     def gradients(self, dz: Tensor, reach: Reach, again: bool = False) -> list[Tensor]:
