@@ -52,6 +52,9 @@ PARQUET_BYTES = PARQUET.getvalue()
         ("t.csv", ROWS + "3,,no\n", r"line 4, column 'worker': the annotator is empty"),
         ("t.csv", ROWS + "3,ann,\n", r"line 4, column 'label': the label is empty"),
         ("t.csv", ROWS + '3,ann,""\n', r"line 4, column 'label': the label is empty"),
+        ("t.csv", ROWS + "3, \t,no\n", r"line 4, column 'worker': the annotator is blank"),
+        ("t.csv", ROWS + "\u2003\x1f,ann,no\n", r"line 4, column 'item': the item is blank"),
+        ("t.csv", "id,ann,bob\n1,yes,no\n", "or, where each annotator has a column, .* wide"),
         ("t.csv", ROWS + ",,\n", r"line 4, column 'item': the item is empty"),
         ("t.csv", ROWS + "3,ann,NaN\n", r"line 4, column 'label': the label is NaN"),
         ("t.csv", ROWS + "3,nan,no\n", r"line 4, column 'worker': the annotator is NaN"),
@@ -79,6 +82,7 @@ PARQUET_BYTES = PARQUET.getvalue()
         ("t.jsonl", '{"item": 1, "user": 1, "label": NaN}\n', "line 1: the label is missing"),
         ("t.jsonl", '{"item": 1, "user": null, "label": 1}\n', "line 1: the annotator is missing"),
         ("t.jsonl", '{"item": 1, "user": "", "label": 1}\n', "line 1: the annotator is empty"),
+        ("t.jsonl", '{"item": 1, "user": "\\n", "label": 1}\n', "line 1: the annotator is blank"),
         ("t.jsonl", '{"item": 1, "user": "a", "label": ["x"]}\n', r"line 1: the label \['x'\] sho"),
         ("t.jsonl", '{"item": 1, "user": "\\ud800", "label": 1}\n',
          "line 1: .*half of a character"),
@@ -106,6 +110,7 @@ def test_bad_files_get_one_sentence(tmp_path, name, content, message):
         ([1, None], "t.parquet, row 2: the label is missing"),
         ([1.5, 1.0], "t.parquet, row 1: the label 1.5 should be"),
         (["a", ""], "t.parquet, row 2: the label is empty"),
+        (["a", " "], "t.parquet, row 2: the label is blank"),
         ([[1], [2]], "t.parquet, row 1: the label .* should be"),
     ],
 )
@@ -126,7 +131,7 @@ def test_parquet_without_rows(tmp_path):
 def test_files_that_are_not_there(tmp_path):
     with pytest.raises(InputError, match=r"none.csv: no such file; check the name"):
         read_annotations(tmp_path / "none.csv")
-    with pytest.raises(InputError, match="this is a folder"):
+    with pytest.raises(InputError, match=r"^[^:]*: this is a folder; give the table's file$"):
         read_annotations(tmp_path)
     with pytest.raises(InputError, match="cannot be read"):
         read_annotations("a\0b.csv")

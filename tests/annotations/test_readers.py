@@ -22,7 +22,7 @@ TABLE = "task,worker,label\n1,ann,yes\n1,bob,no\n2,ann,no\n"
 CROWD = Annotations.from_triples([1, 1, 2], ["ann", "bob", "ann"], ["yes", "no", "no"])
 
 texts = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1)
-words = texts.filter(lambda text: text not in ("nan", "NaN"))
+words = texts.filter(lambda text: text.strip() and text not in ("nan", "NaN"))
 kinds = {
     "item": [words, st.integers()],
     "annotator": [words, st.integers()],
@@ -174,6 +174,12 @@ def test_exports_are_recognised_and_can_be_named(tmp_path):
     path = write(tmp_path, "t.json", '{"1": {"ann": "yes", "bob": "no"}, "2": {"ann": "no"}}')
     assert read_annotations(path) == CROWD
     assert read_annotations(path, format="nested") == CROWD
+    hot = write(tmp_path, "hot.csv", "id,rater_id,seen,joy,fear\na,1,1,1,0\na,2,1,0,1\n")
+    with pytest.raises(InputError, match=r"several labels in one answer .seen, joy."):
+        read_annotations(hot)
+    for classes in (["joy", "fear"], "joy, fear"):
+        crowd = read_annotations(hot, format="one-hot", classes=classes)
+        assert (crowd.classes.tolist(), crowd.label.tolist()) == (["joy", "fear"], [0, 1])
     wide = write(tmp_path, "wide.csv", "doc;x\n".replace(";", ",") + "1,yes\n2,no\n")
     crowd = read_annotations(wide, format="wide", item="doc")
     assert crowd.annotator_ids.tolist() == ["x"]

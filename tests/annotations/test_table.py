@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 from crowdwise.annotations import Annotations
 from crowdwise.errors import InputError
 
-texts = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1)
+texts = st.text(
+    st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1
+).filter(str.strip)
 whole = st.integers()
 kinds = {
     "item": [texts, whole],

@@ -49,7 +49,7 @@ def test_named_columns(tmp_path):
         ("item,truth\n1,true\n2,false\n", "item 1 is True, which is not among"),
         ("item,truth\n1,0\n2,1\n1,1\n", r"t.csv, line 4: item 1 is 1 here and 0 before .*line 2"),
         ("item,truth\n1,\n", r"line 2, column 'truth': the truth is empty"),
-        ("item,what\n1,1\n", "no column looks like the truth .*; name it with --label COLUMN"),
+        ("item,what\n1,1\n", "no column looks like the truth .*; name it with --truth-label"),
         ("item,truth\n", "there is a header but no row"),
         ("", "the file is empty"),
     ],

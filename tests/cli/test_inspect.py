@@ -117,6 +117,20 @@ def test_columns_can_be_named(crowdwise: Command, tmp_path: Path):
     assert json.loads(out)["truth"]["nr2"] == 0.5
 
 
+def test_classes_can_be_named_in_order_though_nobody_used_them(crowdwise: Command, tmp_path: Path):
+    table, truth = tmp_path / "t.csv", tmp_path / "truth.csv"
+    table.write_text("item,user,label\n1,ann,no\n2,ann,yes\n")
+    truth.write_text("item,truth\n1,maybe\n2,yes\n")
+    asked = (table, "--truth", truth, "--json")
+    code, _, said = crowdwise("inspect", *asked)
+    assert (code, "--classes" in said) == (2, True)
+    code, out, _ = crowdwise("inspect", *asked, "--classes", "yes, maybe,no")
+    summary = json.loads(out)
+    assert code == 0
+    assert [row["class"] for row in summary["class_balance"]] == ["yes", "maybe", "no"]
+    assert summary["truth"]["nr1"] == 0.5
+
+
 def test_repeats_are_counted_and_contradictions_stop(crowdwise: Command, tmp_path: Path):
     table = tmp_path / "twice.csv"
     table.write_text(TABLE + "1,ann,cat\n")
@@ -142,6 +156,8 @@ def test_repeats_are_counted_and_contradictions_stop(crowdwise: Command, tmp_pat
         (["crowd.csv", "--truth", "absent.csv"], "absent.csv"),
         (["crowd.csv", "--truth", "elsewhere.csv"], "elsewhere.csv"),
         (["crowd.csv", "--label", "verdict"], "verdict"),
+        (["-", "--truth", "-"], "name a file for one"),
+        (["crowd.csv", "--classes", "cat, cow"], "crowd.csv, line 4: the label dog"),
         (["crowd.csv", "--format", "papyrus"], "papyrus"),
         (["crowd.csv", "--on-conflict", "shrug"], "shrug"),
         (["crowd.csv", "--figures", "crowd.csv"], "crowd.csv"),

@@ -31,7 +31,8 @@ USUAL: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("label", "class", "answer", "value", "category"),
     ),
 }  # fmt: skip
-OPTIONS = {"item": "--item", "annotator": "--annotator", "label": "--label", "truth": "--label"}
+OPTIONS = {"item": "--item", "annotator": "--annotator", "label": "--label"}
+OF_TRUTH = {"item": "--truth-item", "truth": "--truth-label"}
 
 
 def find_columns(
@@ -43,8 +44,11 @@ def find_columns(
         >>> find_columns(["HITId", "WorkerId", "answer"], dict.fromkeys(["item", "label"]), "t.csv")
         {'item': 'HITId', 'label': 'answer'}
     """
+    options = OF_TRUTH if "truth" in wanted else OPTIONS
     found = {
-        role: _usual(names, role, source) if name is None else _named(names, role, name, source)
+        role: _usual(names, role, source, options[role])
+        if name is None
+        else _named(names, role, name, source)
         for role, name in wanted.items()
     }
     for role, name in found.items():
@@ -52,7 +56,7 @@ def find_columns(
         if twice:
             raise InputError(
                 f"{source}: the column {name!r} is taken for the {role} and for the {twice[0]}; "
-                f"name another with {OPTIONS[role]} or {OPTIONS[twice[0]]} "
+                f"name another with {options[role]} or {options[twice[0]]} "
                 f"(columns found: {listed(names)})"
             )
     return found
@@ -67,19 +71,18 @@ def _named(names: Sequence[str], role: str, name: str, source: str) -> str:
     )
 
 
-def _usual(names: Sequence[str], role: str, source: str) -> str:
+def _usual(names: Sequence[str], role: str, source: str, option: str) -> str:
     for usual in USUAL[role]:
         matches = [name for name in names if _plain(name) in usual]
         if len(matches) == 1:
             return matches[0]
         if matches:
             raise InputError(
-                f"{source}: {listed(matches)} could each be the {role}; "
-                f"choose with {OPTIONS[role]} COLUMN"
+                f"{source}: {listed(matches)} could each be the {role}; choose with {option} COLUMN"
             )
     raise InputError(
         f"{source}: no column looks like the {role} (columns found: {listed(names)}); "
-        f"name it with {OPTIONS[role]} COLUMN"
+        f"name it with {option} COLUMN"
     )
 
 

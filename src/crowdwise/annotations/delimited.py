@@ -15,7 +15,8 @@ from crowdwise.annotations.texts import PART, Collision, TextCoder, Texts
 from crowdwise.annotations.vocabulary import Coded, Where, recognise
 from crowdwise.errors import InputError
 
-DOUBTFUL = "^$|\\x00|^(nan|NaN)$"  # no ids and no labels: what an empty cell or NumPy writes
+# No ids and no labels: what is blank to Python, and what NumPy writes for nothing.
+DOUBTFUL = r"^[\s\x1c-\x1f]*$|\x00|^(nan|NaN)$"
 
 
 FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)

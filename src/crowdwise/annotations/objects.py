@@ -129,8 +129,8 @@ def check_value(
 
 def text_fault(text: str) -> str | None:
     """Why a text is no id and no label, if so."""
-    if not text:
-        return "is empty"
+    if not text.strip():
+        return f"is blank ({short(text)})" if text else "is empty"
     if "\0" in text:
         return f"{short(text)} holds a NUL byte"
     return (

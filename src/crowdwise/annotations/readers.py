@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 import polars as pl
@@ -25,7 +26,7 @@ def read_annotations(
     item: str | None = None,
     annotator: str | None = None,
     label: str | None = None,
-    classes: Iterable[Any] | None = None,
+    classes: Iterable[Any] | str | None = None,
     on_conflict: str = "error",
     **format_options: Any,
 ) -> Annotations:
@@ -40,7 +41,8 @@ def read_annotations(
         format: csv, tsv, jsonl, parquet, or one of `crowdwise.annotations.exports.FORMATS`;
             found from the name and the content when None.
         item, annotator, label: column names; found by their usual names when None.
-        classes: the class order; sorted when None.
+        classes: the class order, as a list or one text with commas; sorted when None. It may hold
+            classes nobody used. In one-hot tables these are the columns that are read.
         on_conflict: what becomes of an annotator's contradicting labels for one item:
             error, first, last, majority or drop. Identical repeats are dropped and counted.
         format_options: options of the format's parser.
@@ -52,6 +54,9 @@ def read_annotations(
         >>> read_annotations(path)
         Annotations(3 labels: 2 items, 2 annotators, classes ['no', 'yes'])
     """
+    if isinstance(classes, str):
+        classes = [name.strip() for name in classes.split(",")]
+    classes = None if classes is None else list(classes)
     source = open_source(path)
     wanted = {"item": item, "annotator": annotator, "label": label}
     found = _find_format(source, format, wanted)
@@ -63,7 +68,7 @@ def read_annotations(
         columns, where = read_table(source, found, wanted)
     else:
         named = {role: name for role, name in wanted.items() if name is not None}
-        columns, where = _read_export(source, found, {**named, **format_options})
+        columns, where = _read_export(source, found, {**named, **format_options}, classes)
     ordered = [columns[role] for role in wanted]
     _check_classes(ordered[2], classes, source)
     return Annotations.from_coded(ordered, classes, on_conflict, where)
@@ -79,20 +84,31 @@ def _find_format(source: Source, name: str | None, wanted: dict[str, str | None]
         known = ", ".join([*KINDS, *FORMATS])
         raise InputError(f"no format is called {name!r}; choose one of {known}")
     kind = kind_of_table(source)
+    names = column_names(source, kind)
     try:
-        find_columns(column_names(source, kind), wanted, source.name)
+        find_columns(names, wanted, source.name)
         return kind
-    except InputError:
+    except InputError as error:
         head = source.head()
         if kind != "parquet" and not any(wanted.values()):
             for export in FORMATS.values():
                 if export.detect(head, source.name):
                     return export.name
+        if kind in ("csv", "tsv") and not any(_has(names, role) for role in ("annotator", "label")):
+            raise InputError(
+                f"{error}; or, where each annotator has a column, read it with --format wide"
+            ) from error
         raise
 
 
+def _has(names: list[str], role: str) -> bool:
+    with suppress(InputError):
+        return bool(find_columns(names, {role: None}, ""))
+    return False
+
+
 def _read_export(
-    source: Source, name: str, options: dict[str, Any]
+    source: Source, name: str, options: dict[str, Any], classes: list[Any] | None
 ) -> tuple[dict[str, Coded], Where]:
     from crowdwise.annotations.exports import FORMATS
 
@@ -101,6 +117,8 @@ def _read_export(
     if unknown:
         known = ", ".join(export.options) or "none"
         raise InputError(f"the format {name} has no option {unknown[0]!r}; it has {known}")
+    if classes is not None and "classes" in export.options:
+        options = {**options, "classes": [str(name) for name in classes]}
     frame: pl.DataFrame = export.parse(source.read(), source.name, **options)
 
     def where(row: int) -> str:
@@ -122,5 +140,5 @@ def _check_classes(label: Coded, classes: Iterable[Any] | None, source: Source) 
     if len(names) == 1 and classes is None:
         raise InputError(
             f"{source.name}: every label is {names[0]!r}; a crowd's table needs two classes or "
-            "more (or name the others with classes)"
+            "more (or name the others too: --classes)"
         )

@@ -78,6 +78,8 @@ def _from_disk(path: Path) -> Source:
             raise InputError(f"{name}: this is a folder; give the table's file")
         with path.open("rb") as file:
             return _opened(name, path, file)
+    except InputError:
+        raise
     except FileNotFoundError as error:
         raise InputError(f"{name}: no such file; check the name and the folder") from error
     except (OSError, ValueError) as error:  # ValueError: a NUL byte in the name

@@ -53,7 +53,7 @@ def read_truth(
         raise InputError(
             f"{source.name}: none of its {len(names)} items (such as {names[0]!r}) is in the "
             f"crowd's table (items such as {annotations.item_ids[:1].tolist()[0]!r}); "
-            "give the truth of these items, or name the id column with --item"
+            "give the truth of these items, or name the id column with --truth-item"
         )
     converted = as_kind_of(covered.values(), annotations.classes)
     _check_classes(source.name, dict(zip(covered, converted, strict=True)), annotations)
@@ -69,5 +69,5 @@ def _check_classes(name: str, truth: dict[Any, Any], annotations: Annotations) -
             raise InputError(
                 f"{name}: item {item!r} is {value!r}, which is not among the crowd's classes "
                 f"({kind_name(annotations.classes)}: {shown}{', ...' if len(classes) > 8 else ''});"
-                " repair the truth, or name every class when reading the crowd's table"
+                " repair the truth, or name every class of the crowd's table (--classes)"
             )

@@ -47,7 +47,7 @@ def encode(values: ArrayLike | pl.Series, role: str, where: Where = row_number) 
         vocabulary, codes = np.unique(column, return_inverse=True)
         return Coded(codes.astype(np.int32), vocabulary)
     text_codes, texts = encode_texts(column)
-    doubtful = np.flatnonzero(texts.str.contains("^$|\\x00").to_numpy())
+    doubtful = np.flatnonzero(texts.str.contains(r"^[\s\x1c-\x1f]*$|\x00").to_numpy())
     if len(doubtful):
         first = int(np.flatnonzero(np.isin(text_codes, doubtful))[0])
         fault = text_fault(column[first])

@@ -7,6 +7,7 @@ import typer
 from crowdwise.cli.tables import (
     Annotator,
     AsJson,
+    Classes,
     FileFormat,
     FormatOption,
     Item,
@@ -50,6 +51,7 @@ def aggregate(
     item: Item = None,
     annotator: Annotator = None,
     label: Label = None,
+    classes: Classes = None,
     truth_item: TruthItem = None,
     truth_label: TruthLabel = None,
     on_conflict: OnConflict = "error",
@@ -80,7 +82,9 @@ def aggregate(
         raise InputError("--annotators-out writes to a file only; name a .csv or .parquet file")
     if out == "-" and as_json:
         raise InputError("--out - and --json would both write to standard output; choose one")
-    annotations = read_table(table, file_format, format_option, item, annotator, label, on_conflict)
+    annotations = read_table(
+        table, file_format, format_option, item, annotator, label, on_conflict, classes, truth
+    )
     known = None
     if truth is not None:
         known = truth_codes(

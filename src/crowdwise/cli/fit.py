@@ -6,6 +6,7 @@ import typer
 
 from crowdwise.cli.tables import (
     Annotator,
+    Classes,
     FileFormat,
     FormatOption,
     Item,
@@ -82,6 +83,7 @@ def fit(
     item: Item = None,
     annotator: Annotator = None,
     label: Label = None,
+    classes: Classes = None,
     truth_item: TruthItem = None,
     truth_label: TruthLabel = None,
     on_conflict: OnConflict = "error",
@@ -96,7 +98,9 @@ def fit(
     from contextlib import ExitStack
     from pathlib import Path
 
-    crowd = read_table(table, file_format, format_option, item, annotator, label, on_conflict)
+    crowd = read_table(
+        table, file_format, format_option, item, annotator, label, on_conflict, classes, truth
+    )
     chosen = settings_of(settings, taken={"method", "net", "epochs", "seed"})
 
     # torch takes seconds to load: what is wrong with the table is said before

@@ -7,6 +7,7 @@ import typer
 from crowdwise.cli.tables import (
     Annotator,
     AsJson,
+    Classes,
     FileFormat,
     FormatOption,
     Item,
@@ -37,6 +38,7 @@ def inspect(
     item: Item = None,
     annotator: Annotator = None,
     label: Label = None,
+    classes: Classes = None,
     truth_item: TruthItem = None,
     truth_label: TruthLabel = None,
     on_conflict: OnConflict = "error",
@@ -51,7 +53,9 @@ def inspect(
     from crowdwise.annotations.summary import summarise
     from crowdwise.annotations.truth import read_truth
 
-    annotations = read_table(table, file_format, format_option, item, annotator, label, on_conflict)
+    annotations = read_table(
+        table, file_format, format_option, item, annotator, label, on_conflict, classes, truth
+    )
     known = None
     if truth is not None:
         known = read_truth(truth, annotations=annotations, item=truth_item, label=truth_label)

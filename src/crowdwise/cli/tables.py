@@ -54,6 +54,13 @@ TruthItem = Annotated[
 TruthLabel = Annotated[
     str | None, typer.Option(metavar="COLUMN", help="The label column of the --truth file.")
 ]
+Classes = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAMES",
+        help="Every class in order, with commas between; sorted, as found, if not given.",
+    ),
+]
 OnConflict = Annotated[
     str,
     typer.Option(
@@ -72,10 +79,14 @@ def read_table(
     annotator: str | None,
     label: str | None,
     on_conflict: str,
+    classes: str | None = None,
+    truth: str | None = None,
 ) -> Any:
-    """The crowd's `Annotations`, read as the options say."""
+    """The crowd's `Annotations`, read as the options say; `truth` is the file to read next."""
     from crowdwise.annotations.readers import read_annotations
 
+    if table == truth == "-":
+        raise InputError("TABLE and --truth are both standard input (-); name a file for one")
     named: dict[str, Any] = pairs(format_options, "--format-option", _word, taken=_OWN)
     return read_annotations(
         table,
@@ -83,6 +94,7 @@ def read_table(
         item=item,
         annotator=annotator,
         label=label,
+        classes=classes,
         on_conflict=on_conflict,
         **named,
     )
