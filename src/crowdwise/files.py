@@ -4,12 +4,13 @@ import os
 import re
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from crowdwise.errors import InputError
 
 _PART = ".part"  # how a temporary file's name ends
+_SYSTEM = re.compile(r"\(os error (\d+)\)")  # in the words of Rust's libraries
 _LEFT = re.compile(r"\..+\.[a-z0-9_]{8}\.part")
 
 
@@ -40,12 +41,15 @@ def whole(path: str | Path) -> Iterator[Path]:
         # mkstemp makes files private; a result is as readable as any file its owner makes.
         temporary.chmod(0o666 & ~_umask())
         temporary.replace(target)
-    except OSError as error:
+    except Exception as error:
+        if not (reason := _reason(error)):
+            raise
         raise InputError(
-            f"{target}: cannot be written ({error.strerror}); free some room or name another place"
+            f"{target}: cannot be written ({reason}); free some room or name another place"
         ) from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # a folder that may no longer be written keeps it
+            temporary.unlink(missing_ok=True)
 
 
 def write_text(path: str | Path, text: str) -> None:
@@ -70,6 +74,14 @@ def sweep(folder: str | Path) -> None:
     for path in Path(folder).glob(f".*{_PART}"):
         if _LEFT.fullmatch(path.name):
             path.unlink(missing_ok=True)
+
+
+def _reason(error: Exception) -> str | None:
+    """Why the system would not write, if that is what went wrong."""
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    said = _SYSTEM.search(str(error))  # polars and safetensors have errors of their own
+    return os.strerror(int(said[1])) if said else None
 
 
 def _umask() -> int:

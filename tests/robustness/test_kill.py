@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import sys
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -11,57 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.robustness.zygote import Zygote, zygote
+from tests.robustness.work import FIT, contents, differences
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL and fork are POSIX"),
-]
-N, R, KILLS = 96, 8, 20
-FIT = (
-    *("fit", "labels.csv", "--features", "x.npy", "--method", "ccc", "--net", "mlp"),
-    *("--epochs", 4, "--set", "warmup_epochs=2", "--set", "batch_size=16", "--set", "n_groups=3"),
-    *("--set", "selection=validation", "--checkpoint-minutes", 0),  # after every batch
-)
-WALL_CLOCK = {"times.jsonl", "report.html"}  # the report says how long it took
-
-
-@pytest.fixture(scope="module")
-def at_work(tmp_path_factory: pytest.TempPathFactory):
-    folder = tmp_path_factory.mktemp("work")
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 3, N)
-    np.save(folder / "x.npy", (2 * np.eye(3, 8)[y] + rng.normal(size=(N, 8))).astype(np.float32))
-    rows = [
-        f"{i},{r},{y[i] if rng.random() < 0.7 else rng.integers(0, 3)}"
-        for i in range(N)
-        for r in rng.choice(R, 4, replace=False)
-    ]
-    (folder / "labels.csv").write_text("\n".join(["item,annotator,label", *rows]) + "\n")
-    with zygote(folder) as commands:
-        yield folder, commands
-
-
-def end_of(commands: Zygote, folder: Path, *arguments: object) -> tuple[int, float]:
-    began = time.monotonic()
-    commands.start(*arguments)
-    code = commands.wait()
-    return code, time.monotonic() - began
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in folder.rglob("*")
-        if path.is_file()
-    }
+pytestmark = pytest.mark.slow
+KILLS = 20
 
 
 def test_fit_killed_at_twenty_random_moments(at_work) -> None:
-    folder, commands = at_work
-    code, seconds = end_of(commands, folder, *FIT, "--out", "whole")
-    assert code == 0, (folder / "errors.txt").read_text()
-    wanted = contents(folder / "whole")
+    folder, commands, wanted, seconds = at_work
     rng = np.random.default_rng(7)
     killed = runs = 0
     seen = set()
@@ -81,20 +37,17 @@ def test_fit_killed_at_twenty_random_moments(at_work) -> None:
             code = commands.wait()
             if code == 0:
                 break
-            assert code == -signal.SIGKILL, (folder / "errors.txt").read_text()
+            assert code == -signal.SIGKILL, at_work.errors()
             killed, resumed = killed + 1, resumed + 1
             seen.add(phase(out))
         assert code == 0
-        found = contents(out)
-        assert set(found) == set(wanted)
-        different = [n for n in found if n not in WALL_CLOCK and found[n] != wanted[n]]
-        assert different == [], (runs, resumed)
+        assert differences(contents(out), wanted) == [], (runs, resumed)
         lines = (out / "metrics.jsonl").read_text().splitlines()
         epochs = [json.loads(line)["epoch"] for line in lines]
         assert epochs == [1, 2, 3, 4]
         assert len((out / "times.jsonl").read_text().splitlines()) == 4
     assert len(seen) > 3, seen  # the moments were different ones
-    assert (folder / "errors.txt").read_text().count("Traceback") == 0
+    assert "Traceback" not in at_work.errors()
 
 
 def wait_for_states(folder: Path, count: int, over: Path, deadline: float) -> None:
@@ -131,21 +84,20 @@ def two_cells(path: str) -> None:
 
 
 def test_reproduce_killed_inside_its_cells(at_work) -> None:
-    folder, commands = at_work
+    folder, commands = at_work.folder, at_work.commands
     name = "tests.robustness.test_kill:two_cells"
-    code, seconds = end_of(commands, folder, name, "whole.jsonl")
-    assert code == 0, (folder / "errors.txt").read_text()
+    assert commands.run(name, "whole.jsonl") == 0, at_work.errors()
     rng, ledger = np.random.default_rng(3), folder / "cells" / "cells.jsonl"
     inside = 0
     for _ in range(5):
         number = commands.start(name, ledger)
-        wait_for_states(folder / "cells", int(rng.integers(1, 8)), folder / "never", 2 * seconds)
+        wait_for_states(folder / "cells", int(rng.integers(1, 8)), folder / "never", 20)
         with suppress(ProcessLookupError):
             os.kill(number, signal.SIGKILL)
         commands.wait()
         inside += any((ledger.parent / "checkpoints").glob("*/state.safetensors"))
     assert inside > 0
-    assert end_of(commands, folder, name, ledger)[0] == 0, (folder / "errors.txt").read_text()
+    assert commands.run(name, ledger) == 0, at_work.errors()
     assert lines_of(ledger) == lines_of(folder / "whole.jsonl")
     assert [path.name for path in ledger.parent.iterdir()] == ["cells.jsonl"]
 

@@ -12,20 +12,21 @@ import json
 import os
 import subprocess
 import sys
+import traceback
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 
+EARLY = (
+    *("lightning_fabric", "rich.progress", "torch._dynamo"),  # an optimiser imports the last
+    *("crowdwise.engine.tensorboard", "crowdwise.estimator", "crowdwise.report.html"),
+    *("crowdwise.report.training", "crowdwise.reproduce.ledger", "crowdwise.simulate"),
+)
+
 
 def serve() -> None:
-    from rich.progress import Progress  # noqa: F401
-
-    import crowdwise.engine.tensorboard
-    import crowdwise.estimator
-    import crowdwise.report.html
-    import crowdwise.report.training
-    import crowdwise.reproduce.ledger
-    import crowdwise.simulate  # noqa: F401
+    for name in EARLY:
+        import_module(name)
     from crowdwise.cli.main import run
 
     for line in sys.stdin:
@@ -42,8 +43,11 @@ def serve() -> None:
                 code = 0
             except SystemExit as stopped:
                 code = int(stopped.code or 0)
+            except BaseException:
+                traceback.print_exc()
             finally:
                 sys.stdout.flush()
+                sys.stderr.flush()
                 os._exit(code)
         print(f"\n#started {number}", flush=True)
         status = os.waitpid(number, 0)[1]
@@ -63,6 +67,11 @@ class Zygote:
         self.process.stdin.flush()
         return self._said("#started")
 
+    def run(self, *arguments: object) -> int:
+        """Run a command to its end."""
+        self.start(*arguments)
+        return self.wait()
+
     def wait(self) -> int:
         """How the command ended: its exit code, or a signal's number below zero."""
         return self._said("#ended")
@@ -79,7 +88,7 @@ class Zygote:
 def zygote(folder: Path):
     """One, its working directory `folder`, standard error in errors.txt there."""
     with (
-        (folder / "errors.txt").open("w") as errors,
+        (folder / "errors.txt").open("a") as errors,
         subprocess.Popen(
             [sys.executable, "-m", "tests.robustness.zygote"],
             cwd=folder,
