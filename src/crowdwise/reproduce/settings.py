@@ -81,10 +81,10 @@ _SETTINGS = [
     Setting(
         "cifar10n-features",
         net="mlp",
-        net_options={"hidden": (256,)},
-        options={"epochs": 30, "lr": 1e-3, "optimizer": "adam", "batch_size": 128},
-        ccc={"warmup_epochs": 5, "n_groups": 50, "meta_size": 1000, "correction_rate": 0.5},
-        note="Frozen features and an MLP: not the paper's ResNet-34 on pixels.",
+        net_options={"hidden": (128,)},
+        options={"epochs": 4, "lr": 1e-3, "optimizer": "adam", "batch_size": 128},
+        ccc={"warmup_epochs": 1, "n_groups": 50, "meta_size": 1000, "correction_rate": 0.5},
+        note="Frozen features and an MLP, four epochs: not the paper's ResNet-34 on pixels.",
     ),
     Setting(
         "digits",
