@@ -53,7 +53,7 @@ class TensorSource(Source):
         return len(self.values)
 
     def take(self, item: Tensor) -> Tensor:
-        return as_float(self.values[item])
+        return as_float(self.values.index_select(0, item))
 
     def batches(self, order: Tensor, batch_size: int) -> Iterator[Tensor]:
         return (self.take(item) for item in torch.split(order, batch_size))

@@ -110,9 +110,10 @@ class CCC(Method):
         self.distilled = (
             [own[(k + 1) % len(own)] for k in learners] if self.options.coupled else own
         )
-        for peer in self._peers():
-            seed = int(torch.randint(2**31 - 1, ()))
-            peer.group.copy_(group_annotators(peer.T, self.heard, self.n_groups, seed))
+        T = torch.stack([peer.T for peer in self._peers()])
+        groups = group_annotators(T, self.heard, self.n_groups)
+        for peer, group in zip(self._peers(), groups, strict=True):
+            peer.group.copy_(group)
         self.corrections = 0  # iterations of this epoch so far
         self.skipped = torch.zeros((), dtype=torch.int64, device=data.device)
 

@@ -22,6 +22,8 @@ class Together(Nets):
     def __init__(self, nets: Sequence[Net]) -> None:
         self.nets = nets
         self.parts = [[*_chain(net.backbone), net.head] for net in nets]
+        self.n_weights = [len(list(part.parameters())) for part in self.parts[0]]
+        self.weights = list(zip(*(net.parameters() for net in nets), strict=True))
         self.n_head = 2
 
     @staticmethod
@@ -43,8 +45,7 @@ class Together(Nets):
 
     def tie(self) -> None:
         """Make every net's weights and statistics a slice of one tensor for all K nets."""
-        weights = zip(*(net.parameters() for net in self.nets), strict=True)
-        self.theta = [tie(same) for same in weights]
+        self.theta = [tie(same) for same in self.weights]
         self.norms = [
             [tie(same) for same in zip(*(part.buffers() for part in parts), strict=True)]
             for parts in zip(*self.parts, strict=True)
@@ -66,8 +67,8 @@ class TogetherPass(Pass):
         self.nets = nets
         self.layers: list[tuple[Layer, int]] = []  # with the number of its weights
         weights, norms = iter(theta), iter(nets.norms)
-        for part in nets.parts[0]:
-            own = [next(weights) for _ in part.parameters()]
+        for part, n_weights in zip(nets.parts[0], nets.n_weights, strict=True):
+            own = [next(weights) for _ in range(n_weights)]
             layer: Layer
             if isinstance(part, nn.Linear):
                 layer = Linear(h, *own)
@@ -81,7 +82,7 @@ class TogetherPass(Pass):
                 layer = Norm(h, own, running, part.eps, part.momentum if moving else None)
                 if moving and layer.by_batch:
                     count += 1
-            self.layers.append((layer, len(own)))
+            self.layers.append((layer, n_weights))
             h = layer.y
         self.z = h
 
@@ -105,10 +106,9 @@ class TogetherPass(Pass):
         return u
 
     def backward(self, dz: Tensor) -> None:
-        gradients = self.gradients(dz, "all")
-        for k, net in enumerate(self.nets.nets):
-            for weight, gradient in zip(net.parameters(), gradients, strict=True):
-                weight.grad = gradient[k]
+        for same, gradients in zip(self.nets.weights, self.gradients(dz, "all"), strict=True):
+            for weight, gradient in zip(same, gradients, strict=True):
+                weight.grad = gradient
 
 
 def tie(tensors: Sequence[Tensor]) -> Tensor:

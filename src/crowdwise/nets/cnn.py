@@ -35,7 +35,7 @@ def cnn(
             nn.Conv2d(channels, size, 3, stride, padding=1, bias=False),
             nn.MaxPool2d(2, ceil_mode=True),
             BatchNorm2d(size),
-            nn.ReLU(),
+            nn.ReLU(inplace=True),
         ]
         channels = size
         height, breadth = (-(-side // (2 * stride)) for side in (height, breadth))

@@ -4,7 +4,6 @@ The first convolution is 3×3, stride 1, without padding, and no max-pool follow
 become 30×30, then 15×15, 8×8, 4×4.
 """
 
-import torch
 from torch import Tensor, nn
 
 from crowdwise.nets.net import Net
@@ -19,7 +18,7 @@ class Block(nn.Module):
         self.residual = nn.Sequential(
             nn.Conv2d(before, after, 3, stride, padding=1, bias=False),
             BatchNorm2d(after),
-            nn.ReLU(),
+            nn.ReLU(inplace=True),  # the norm's output is nobody else's
             nn.Conv2d(after, after, 3, padding=1, bias=False),
             BatchNorm2d(after),
         )
@@ -30,7 +29,8 @@ class Block(nn.Module):
             )
 
     def forward(self, x: Tensor) -> Tensor:
-        return torch.relu(self.around(x) + self.residual(x))
+        y: Tensor = self.residual(x)
+        return y.add_(self.around(x)).relu_()
 
 
 def resnet18(input_shape: tuple[int, ...], n_classes: int) -> Net:
@@ -57,7 +57,7 @@ def _resnet(input_shape: tuple[int, ...], n_classes: int, depths: tuple[int, ...
     layers: list[nn.Module] = [
         nn.Conv2d(input_shape[0], 64, 3, bias=False),
         BatchNorm2d(64),
-        nn.ReLU(),
+        nn.ReLU(inplace=True),
     ]
     before = 64
     for stage, depth in enumerate(depths):
