@@ -359,7 +359,7 @@ def test_a_save_is_whole_or_no_run(
     assert sorted(before) == [
         *("annotators.csv", "annotators.parquet", "config.json", "consensus.csv"),
         *("consensus.parquet", "done", "labels.parquet", "metrics.jsonl"),
-        *("model.safetensors", "times.jsonl"),
+        *("model.safetensors", "report.html", "times.jsonl"),
     ]
     assert json.loads(before["config.json"])["settings"]["epochs"] == 4
 

@@ -31,6 +31,7 @@ from crowdwise.estimator.inputs import as_annotations, as_source, gold_codes
 from crowdwise.estimator.stock import as_kind, as_numpy, take_stock
 from crowdwise.methods.base import Method
 from crowdwise.methods.defaults import defaults
+from crowdwise.report.html import write_report
 from crowdwise.results.run import Run
 
 _NAMED = ("method", "net", "epochs", "seed")  # arguments that are no options of the method
@@ -195,11 +196,13 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return float(np.mean(predicted[crowd.item] == crowd.classes[crowd.label]))
 
     def save(self, folder: str | Path) -> Run:
-        """Write a run folder that `crowdwise.load` reads; see the floor plan for its files."""
+        """Write a run folder that `crowdwise.load` reads, its report among the files."""
         run = Run.create(folder, self._describe())
         for record in self.history_:
             run.log(record)
-        return self._write(run)
+        self._write(run)
+        write_report(run.folder)
+        return run
 
     def _write(self, run: Run) -> Run:
         for name in ("consensus", "annotators"):
