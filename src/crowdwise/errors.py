@@ -10,3 +10,7 @@ class InputError(ValueError):
         ...
         crowdwise.errors.InputError: labels.csv, row 7: the label is empty; drop the row
     """
+
+
+class LostProcess(InputError):
+    """Another process of the job has ended: each that is left says so."""

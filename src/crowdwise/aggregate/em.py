@@ -130,4 +130,8 @@ def _summed(packed: Packed, work: Callable[[Block], tuple[Floats, Floats, float]
         counts += block_counts
         totals += block_totals
         log_likelihood += block_log_likelihood
-    return Expected(counts, totals, log_likelihood)
+    if packed.total is None:
+        return Expected(counts, totals, log_likelihood)
+    parts = packed.total(np.concatenate([counts.ravel(), totals, [log_likelihood]]))
+    everybodys, totals = parts[: counts.size].reshape(counts.shape), parts[counts.size : -1]
+    return Expected(everybodys, totals, float(parts[-1]))

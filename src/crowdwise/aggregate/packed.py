@@ -6,6 +6,8 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -17,7 +19,10 @@ from crowdwise.annotations.table import Annotations
 from crowdwise.errors import InputError
 
 Floats = NDArray[np.float64]
+Total = Callable[[Floats], Floats]  # an array in, its sum over all processes out
 Result = TypeVar("Result")
+
+_total: ContextVar[Total | None] = ContextVar("total", default=None)
 
 # Labels plus items per block. A block's (B, C) posteriors then stay in the second-level cache
 # between the E-step that writes them and the M-step that reads them.
@@ -44,6 +49,7 @@ class Packed:
     n_classes: int
     n_labels: int
     threads: int
+    total: Total | None = None  # how sums become those of all shares, where each holds some items
 
     @property
     def n_labelled(self) -> int:
@@ -73,12 +79,23 @@ class Packed:
         return proba
 
 
+@contextmanager
+def shared(total: Total) -> Iterator[None]:
+    """Inside, tables are shares of one table, and every sum over items is over all of them."""
+    token = _total.set(total)
+    try:
+        yield
+    finally:
+        _total.reset(token)
+
+
 def pack(annotations: Annotations, threads: int | None = None) -> Packed:
     """Sort the labels by item in linear time and cut them into blocks.
 
     The sort is the counting sort inside scipy's CSC to CSR conversion: label l is the only entry
     of column l, in row item[l], and its value is its code.
     """
+    total = _total.get()
     n_items, n_labels = annotations.n_items, len(annotations)
     n_codes = annotations.n_annotators * annotations.n_classes
     if n_labels == 0:
@@ -113,6 +130,7 @@ def pack(annotations: Annotations, threads: int | None = None) -> Packed:
         labelled,
         annotations.n_annotators,
         annotations.n_classes,
-        n_labels,
+        n_labels if total is None else round(float(total(np.array([n_labels], float))[0])),
         threads or min(8, os.cpu_count() or 1),
+        total,
     )

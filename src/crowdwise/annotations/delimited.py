@@ -10,6 +10,7 @@ from itertools import count
 import polars as pl
 
 from crowdwise.annotations.examine import examine, line_of_row, read_slowly
+from crowdwise.annotations.shares import Share
 from crowdwise.annotations.source import Source
 from crowdwise.annotations.texts import PART, Collision, TextCoder, Texts
 from crowdwise.annotations.vocabulary import Coded, Where, recognise
@@ -49,22 +50,26 @@ def header(source: Source, kind: str = "csv") -> tuple[list[str], str]:
 
 
 def read_columns(
-    source: Source, columns: Mapping[str, str], kind: str = "csv"
+    source: Source, columns: Mapping[str, str], kind: str = "csv", share: Share | None = None
 ) -> tuple[dict[str, Coded], Where]:
     """The columns (role -> name) as codes and vocabularies, and how to tell a row's line."""
     names, separator = header(source, kind)
     place = {role: names.index(name) for role, name in columns.items()}
     table = _table(source, separator)
     try:
-        texts, ragged = _scan(table, len(names), place)
+        texts, ragged = _scan(table, len(names), place, share)
     except FAILURES:
         examine(source, names, separator, place)
         ragged, texts = False, read_slowly(source, separator, place)
+        texts = share.keep(texts) if share else texts
     if ragged or any(column.texts.str.contains(DOUBTFUL).any() for column in texts.values()):
         examine(source, names, separator, place)
         texts = _without_blank_lines(texts)
-    if not any(len(column.codes) for column in texts.values()):
+    if not share and not any(len(column.codes) for column in texts.values()):
         raise InputError(f"{source.name}: there is a header but no row; give a table with rows")
+    if share:
+        coded = {role: share.recognise(texts.pop(role), role) for role in place}
+        return coded, lambda row: f"{source.name}, {share.name} row {row + 1}"
     coded = {role: recognise(texts.pop(role), role) for role in place}
     return coded, lambda row: f"{source.name}, line {line_of_row(source, separator, row)}"
 
@@ -80,7 +85,7 @@ def _table(source: Source, separator: str) -> pl.LazyFrame:
 
 
 def _scan(
-    table: pl.LazyFrame, width: int, place: Mapping[str, int]
+    table: pl.LazyFrame, width: int, place: Mapping[str, int], share: Share | None
 ) -> tuple[dict[str, Texts], bool]:
     """The wanted columns in one pass, and whether some row may be short.
 
@@ -94,7 +99,9 @@ def _scan(
         coders = {role: TextCoder(seed) for role in place}
         ragged = False
         try:
-            for rows, some_last_empty in _parts(table, [names[index] for index in place.values()]):
+            wanted = [names[index] for index in place.values()]
+            mine = share.rows(names[place["item"]]) if share else None
+            for rows, some_last_empty in _parts(table, wanted, mine):
                 ragged = ragged or some_last_empty
                 for coder, column in zip(coders.values(), rows, strict=True):
                     coder.add(column)
@@ -105,13 +112,15 @@ def _scan(
     raise AssertionError("the seeds never end")
 
 
-def _parts(table: pl.LazyFrame, wanted: list[str]) -> Iterator[tuple[pl.DataFrame, bool]]:
+def _parts(
+    table: pl.LazyFrame, wanted: list[str], mine: pl.Expr | None
+) -> Iterator[tuple[pl.DataFrame, bool]]:
     """The wanted columns, some rows at a time, and whether one of these rows ends in nothing."""
     batches: list[pl.DataFrame] = []
     some_last_empty = False
     for batch in table.collect_batches():
         some_last_empty = some_last_empty or bool((batch.to_series(-1) == "").any())
-        batches.append(batch.select(wanted))
+        batches.append(batch.select(wanted) if mine is None else batch.filter(mine).select(wanted))
         if sum(map(len, batches)) >= PART:
             yield pl.concat(batches, rechunk=True), some_last_empty
             batches = []

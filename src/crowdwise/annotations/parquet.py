@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
+from crowdwise.annotations.shares import Share
 from crowdwise.annotations.source import Source
 from crowdwise.annotations.vocabulary import Coded, Where, encode
 from crowdwise.errors import InputError
@@ -22,20 +23,31 @@ def names(source: Source) -> list[str]:
         raise _broken(source, error) from error
 
 
-def read_columns(source: Source, columns: Mapping[str, str]) -> tuple[dict[str, Coded], Where]:
+def read_columns(
+    source: Source, columns: Mapping[str, str], share: Share | None = None
+) -> tuple[dict[str, Coded], Where]:
     """The columns (role -> name) as codes and vocabularies, and how to tell a row."""
 
     def where(row: int) -> str:
-        return f"{source.name}, row {row + 1}"
+        return (
+            f"{source.name}, {share.name} row {row + 1}"
+            if share
+            else f"{source.name}, row {row + 1}"
+        )
 
     coded = {}
     for role, name in columns.items():  # one at a time: the texts of one column are enough memory
         try:
-            column = _scan(source).select(pl.col(name)).collect().to_series()
+            table = _scan(source)
+            if share:
+                table = table.filter(share.rows(columns["item"]))
+            column = table.select(pl.col(name)).collect(engine="streaming").to_series()
         except FAILURES as error:
             raise _broken(source, error) from error
         coded[role] = encode(column, role, where)
-    if not any(len(column.codes) for column in coded.values()):
+        if share:
+            coded[role] = share.unite(coded[role], role)
+    if not share and not any(len(column.codes) for column in coded.values()):
         raise InputError(f"{source.name}: the table has columns but no row; give one with rows")
     return coded, where
 

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from crowdwise.annotations.columns import find_columns
+from crowdwise.annotations.shares import Share
 from crowdwise.annotations.source import Source, open_source
 from crowdwise.annotations.table import Annotations
 from crowdwise.annotations.tabular import KINDS, column_names, kind_of_table, read_table
@@ -54,9 +55,7 @@ def read_annotations(
         >>> read_annotations(path)
         Annotations(3 labels: 2 items, 2 annotators, classes ['no', 'yes'])
     """
-    if isinstance(classes, str):
-        classes = [name.strip() for name in classes.split(",")]
-    classes = None if classes is None else list(classes)
+    classes = _listed(classes)
     source = open_source(path)
     wanted = {"item": item, "annotator": annotator, "label": label}
     found = _find_format(source, format, wanted)
@@ -72,6 +71,42 @@ def read_annotations(
     ordered = [columns[role] for role in wanted]
     _check_classes(ordered[2], classes, source)
     return Annotations.from_coded(ordered, classes, on_conflict, where)
+
+
+def read_share(
+    path: str | os.PathLike[str],
+    share: Share,
+    *,
+    format: str | None = None,  # noqa: A002
+    item: str | None = None,
+    annotator: str | None = None,
+    label: str | None = None,
+    classes: Iterable[Any] | str | None = None,
+    on_conflict: str = "error",
+) -> Annotations:
+    """The labels of the items dealt to one process, read from a CSV, TSV or Parquet file.
+
+    Annotators and classes are those of the whole table, with the same codes in every process;
+    `n_items` counts this share's. For the arguments see `read_annotations`.
+    """
+    source = open_source(path)
+    if source.path is None:
+        raise InputError(
+            f"{source.name}: every process reads its share of the table from disk; give a file "
+            "that is neither packed nor piped"
+        )
+    wanted = {"item": item, "annotator": annotator, "label": label}
+    found = _find_format(source, format, wanted)
+    if found not in KINDS:
+        raise InputError(
+            f"{source.name}: a {found} export is not read in shares; save it as CSV or Parquet "
+            "first, or run one process"
+        )
+    columns, where = read_table(source, found, wanted, share)
+    ordered = [columns[role] for role in wanted]
+    named = _listed(classes)
+    _check_classes(ordered[2], named, source)
+    return Annotations.from_coded(ordered, named, on_conflict, where)
 
 
 def _find_format(source: Source, name: str | None, wanted: dict[str, str | None]) -> str:
@@ -127,6 +162,13 @@ def _read_export(
     return {
         role: encode(frame[role], role, where) for role in ("item", "annotator", "label")
     }, where
+
+
+def _listed(classes: Iterable[Any] | str | None) -> list[Any] | None:
+    """The class order as a list; one text names them between commas."""
+    if isinstance(classes, str):
+        return [name.strip() for name in classes.split(",")]
+    return None if classes is None else list(classes)
 
 
 def _check_classes(label: Coded, classes: Iterable[Any] | None, source: Source) -> None:

@@ -7,8 +7,10 @@ from typing import Literal
 
 from crowdwise.annotations import delimited, jsonlines, parquet
 from crowdwise.annotations.columns import find_columns
+from crowdwise.annotations.shares import Share
 from crowdwise.annotations.source import Source
 from crowdwise.annotations.vocabulary import Coded, Where
+from crowdwise.errors import InputError
 
 Kind = Literal["csv", "tsv", "jsonl", "parquet"]
 KINDS: tuple[Kind, ...] = ("csv", "tsv", "jsonl", "parquet")
@@ -36,12 +38,17 @@ def column_names(source: Source, kind: Kind) -> list[str]:
 
 
 def read_table(
-    source: Source, kind: Kind, wanted: Mapping[str, str | None]
+    source: Source, kind: Kind, wanted: Mapping[str, str | None], share: Share | None = None
 ) -> tuple[dict[str, Coded], Where]:
     """The wanted roles' columns, named or found by their usual names, and how to tell a row."""
     columns = find_columns(column_names(source, kind), wanted, source.name)
     if kind == "parquet":
-        return parquet.read_columns(source, columns)
+        return parquet.read_columns(source, columns, share)
     if kind == "jsonl":
+        if share:
+            raise InputError(
+                f"{source.name}: JSON lines are not read in shares; save the table as CSV or "
+                "Parquet, or run one process"
+            )
         return jsonlines.read_columns(source, columns)
-    return delimited.read_columns(source, columns, kind)
+    return delimited.read_columns(source, columns, kind, share)

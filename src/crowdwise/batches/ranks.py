@@ -10,7 +10,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from crowdwise.errors import InputError
+from crowdwise.errors import InputError, LostProcess
 
 
 class Ranks:
@@ -157,7 +157,7 @@ def _together() -> Iterator[None]:
     try:
         yield
     except (RuntimeError, dist.DistError) as error:
-        raise InputError(
+        raise LostProcess(
             "another process of this job has ended or no longer answers "
             f"({str(error).partition(chr(10))[0]:.120}); the job is over: start it again, and it "
             "goes on from its last checkpoint"

@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
+from crowdwise.cli.shares import consensus_in_shares, in_shares
 from crowdwise.cli.tables import (
     Annotator,
     AsJson,
@@ -82,6 +83,21 @@ def aggregate(
         raise InputError("--annotators-out writes to a file only; name a .csv or .parquet file")
     if out == "-" and as_json:
         raise InputError("--out - and --json would both write to standard output; choose one")
+    if in_shares():
+        columns = {"format": file_format, "item": item, "annotator": annotator, "label": label}
+        found = consensus_in_shares(
+            table,
+            method,
+            out,
+            annotators_out,
+            truth,
+            settings_of(settings),
+            {**columns, "classes": classes, "on_conflict": on_conflict},
+            {"item": truth_item, "label": truth_label},
+        )
+        if found is not None:
+            tell({"table": table, **found[0]}, found[1], as_json, [out, annotators_out])
+        return
     annotations = read_table(
         table, file_format, format_option, item, annotator, label, on_conflict, classes, truth
     )
@@ -91,8 +107,6 @@ def aggregate(
             annotations,
             read_truth(truth, annotations=annotations, item=truth_item, label=truth_label),
         )
-    console = console_on(sys.stderr if out == "-" else sys.stdout)
-
     if method == "all":
         rows = [
             (name, summarise(crowdwise.aggregate(annotations, name), annotations, known))
@@ -101,7 +115,7 @@ def aggregate(
         if as_json:
             sys.stdout.write(json.dumps({"table": table, "methods": dict(rows)}, indent=2) + "\n")
         else:
-            show_all(rows, console)
+            show_all(rows, console_on(sys.stdout))
         return
 
     consensus = crowdwise.aggregate(annotations, method, **settings_of(settings))
@@ -112,11 +126,22 @@ def aggregate(
     elif out is not None:
         write_frame(consensus.to_frame(), out)
     summary = {"table": table, **summarise(consensus, annotations, known)}
+    tell(summary, consensus.annotators, as_json, [out, annotators_out])
+
+
+def tell(
+    summary: dict[str, Any], annotators: Any, as_json: bool, written: list[str | None]
+) -> None:
+    """The summary, for programs or for people, and where what was written."""
+    import json
+    import sys
+
     if as_json:
         sys.stdout.write(json.dumps(summary, indent=2) + "\n")
         return
-    show(summary, consensus.annotators, console)
-    for path in (out, annotators_out):
+    console = console_on(sys.stderr if "-" in written else sys.stdout)
+    show(summary, annotators, console)
+    for path in written:
         if path not in (None, "-"):
             console.print(f"wrote {path}", markup=False, highlight=False, soft_wrap=True)
 

@@ -4,6 +4,7 @@ Command modules import nothing heavier than typer at the top; numpy, polars and 
 imported inside the command, so that `crowdwise --help` answers at once.
 """
 
+import os
 import sys
 
 import typer
@@ -17,7 +18,7 @@ from crowdwise.cli.methods import methods
 from crowdwise.cli.report import report
 from crowdwise.cli.reproduce import reproduce
 from crowdwise.cli.simulate import simulate
-from crowdwise.errors import InputError
+from crowdwise.errors import InputError, LostProcess
 
 app = typer.Typer(
     name="crowdwise",
@@ -49,5 +50,13 @@ def run(arguments: list[str] | None = None) -> None:
     try:
         app(args=arguments)
     except InputError as error:
-        sys.stderr.write(f"crowdwise: {error}\n")
+        if isinstance(error, LostProcess) or _is_first():
+            sys.stderr.write(f"crowdwise: {error}\n")
         sys.exit(2)
+
+
+def _is_first() -> bool:
+    """Of several processes that read the same, one says what is wrong with it."""
+    return all(
+        os.environ.get(name, "0") in ("", "0") for name in ("RANK", "LOCAL_RANK", "NODE_RANK")
+    )
