@@ -53,10 +53,10 @@ def test_the_overview_has_the_papers_beside_and_tells_a_loss_from_oracle_to_last
     assert "| CoNAL |  | 73.5 (75.5) |" in grid
     pattern = overview.pattern(rows).splitlines()
     assert pattern[2] == (
-        "| IND-I | +21.0 (+31.5) | +11.0 (+16.6) | +11.0 (+16.6), CrowdLayer "
+        "| IND-I | +21.00 (+31.51) | +11.00 (+16.62) | +11.00 (+16.62), CrowdLayer "
         "| 15.0 (23.9) | 4.0 (12.9) | 1.0 (0.1) |"
     )
-    assert pattern[3].startswith("| COR-I |  |  | -2.5 (+16.3), CoNAL |  |  | 1.0 (0.2) |")
+    assert pattern[3].startswith("| COR-I |  |  | -2.50 (+16.26), CoNAL |  |  | 1.0 (0.2) |")
 
 
 def test_another_scale_is_told_on_the_page_the_terminal_and_the_picture(tmp_path):

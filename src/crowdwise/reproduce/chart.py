@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from textwrap import wrap
 from typing import Any
 
 import altair as alt
@@ -26,26 +27,24 @@ def draw(rows: Sequence[Row], heading: str, subtitle: str) -> Spec:
 def _panels(rows: Sequence[Row], heading: str, subtitle: str) -> Spec:
     marks = _marks(rows)
     values = [mark["accuracy"] for mark in marks]
+    ends = alt.Scale(domain=[max(0, min(values) - 2), min(100, max(values) + 2)], nice=False)
     base = alt.Chart().encode(
-        y=alt.Y("method:N", title=None, sort=list(dict.fromkeys(row.name for row in rows))),
-        x=alt.X(
-            "accuracy:Q",
-            title="test accuracy, %",
-            scale=alt.Scale(domain=[max(0, min(values) - 2), min(100, max(values) + 2)]),
-        ),
+        y=alt.Y("method:N", title=None, sort=list(dict.fromkeys(row.name for row in rows)))
     )
-    dots = base.mark_point(size=55, opacity=1).encode(
+    dots = base.mark_point(size=55, opacity=1, strokeWidth=2).encode(
+        x=alt.X("accuracy:Q", title="test accuracy, %", scale=ends),
         shape=alt.Shape("what:N", title=None, **_scale(["circle", "diamond", "stroke"])),
         color=alt.Color("what:N", title=None, **_scale([BLUE, ORANGE, GREY])),
-        fill=alt.Fill("what:N", title=None, legend=None, **_scale([BLUE, "white", GREY])),
     )
-    spread = base.mark_rule(color=BLUE).encode(x="low:Q", x2="high:Q")
+    spread = base.mark_rule(color=BLUE).encode(
+        x=alt.X("low:Q", title="test accuracy, %", scale=ends), x2="high:Q"
+    )
     places = list(dict.fromkeys(row.place for row in rows))
     chart = (
         alt.layer(spread, dots, data=alt.NamedData(name="rows"))
         .properties(width=210, height=18 * len({row.name for row in rows}))
         .facet(facet=alt.Facet("place:N", title=None, sort=places), columns=ACROSS)
-        .properties(title=title(heading, subtitle, "Bars are ± one standard deviation over runs"))
+        .properties(title=title(heading, *_under(subtitle)))
         .configure_header(labelFontSize=12, labelFontWeight="bold")
     )
     return with_rows(chart, marks)
@@ -72,9 +71,13 @@ def _lines(rows: Sequence[Row], number: str, heading: str, subtitle: str) -> Spe
         .properties(width=360, height=240)
         .facet(facet=alt.Facet("dataset:N", title=None), columns=2)
         .resolve_scale(x="independent", y="independent")
-        .properties(title=title(heading, subtitle, "Bars are ± one standard deviation over runs"))
+        .properties(title=title(heading, *_under(subtitle)))
     )
     return with_rows(chart, marks)
+
+
+def _under(subtitle: str) -> list[str]:
+    return [*wrap(subtitle, 130), "Bars are ± one standard deviation over runs"]
 
 
 _MEANING = {"k": "labels per item (k)", "G": "annotator groups (G)"}
@@ -120,4 +123,5 @@ def _value(mark: dict[str, Any], number: str) -> int:
 
 
 def _scale(values: list[Any]) -> dict[str, Any]:
-    return {"scale": alt.Scale(domain=[LAST, ORACLE, PAPER], range=values)}
+    legend = alt.Legend(orient="top")
+    return {"scale": alt.Scale(domain=[LAST, ORACLE, PAPER], range=values), "legend": legend}

@@ -90,7 +90,7 @@ def _paper_lead(methods: Mapping[str, Row], other: str) -> float | None:
 def _signed(lead: Lead | None) -> str:
     if lead is None:
         return ""
-    return f"{lead.ours:+.1f}" + (f" ({lead.paper:+.1f})" if lead.paper is not None else "")
+    return f"{lead.ours:+.2f}" + (f" ({lead.paper:+.2f})" if lead.paper is not None else "")
 
 
 def _drop(row: Row | None) -> str:
