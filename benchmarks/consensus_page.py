@@ -14,6 +14,7 @@ NAMES = {
     "crowd-kit": "crowd-kit 1.4.1, Dawid-Skene",
     "crowdlab": "cleanlab 2.9.0, CROWDLAB",
     "aggregate": "`crowdwise aggregate`",
+    "grouped": "`crowdwise aggregate --method grouped-dawid-skene`",
     "fit": "**`crowdwise fit`**",
 }
 TITLES = {
@@ -30,8 +31,9 @@ HEAD = """# Consensus and classifier beside others
 
 Share of right answers in percent; nothing is tuned per data set. *Consensus*: the labelled items,
 their truth hidden from everyone; ties of majority vote count as their expected share. *Classifier*:
-items of the test set, which nobody labelled. Means over seeds (± standard deviation, n - 1); the
-seeds are those of the classifiers, the crowds are what they are. Machine: {machine}.
+items of the test set, which nobody labelled. Means over seeds
+(± standard deviation, n - 1) of the classifiers; the crowds are what they are. Seeds: {seeds}.
+Machine: {machine}, one thread.
 
 * `crowdwise fit` is the command with its defaults: the consensus column is its `consensus_`, the
   classifier column its prediction.
@@ -53,8 +55,10 @@ errors.
 
 def write(cells: Sequence[dict[str, Any]]) -> None:
     """The page, with every difference to the best of the others said in words."""
-    parts = [HEAD.format(machine=machine())]
     with_features = [name for name in TITLES if any(c["data"] == name for c in cells)]
+    counted = {name: len(_values(cells, name, "fit", "consensus")) for name in with_features}
+    seeds = ", ".join(f"{TITLES[name]} {count}" for name, count in counted.items())
+    parts = [HEAD.format(machine=machine(), seeds=seeds)]
     for measure in ("consensus", "classifier"):
         parts.append(f"\n## {measure.capitalize()}, with features\n\n")
         parts.append(_table(cells, with_features, measure))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 from crowdwise.report.html import write_report
@@ -179,6 +180,36 @@ def test_markup_in_names_stays_text(chromium: Page, tmp_path: Path) -> None:
     assert chromium.run("document.querySelectorAll('img, main i, main b[onmouseover]').length") == 0
     assert chromium.run("document.scripts.length") == 2
     assert chromium.run("document.querySelector('h1').textContent") == "<i>run"
+
+
+def test_suspects_can_be_singled_out_and_a_row_says_why(chromium: Page, tmp_path: Path) -> None:
+    folder = runs.write(tmp_path / "run", runs.crowd(items=300, annotators=60))
+    frame = pl.read_parquet(folder / "annotators.parquet")
+    rows = np.arange(len(frame))
+    frame = frame.with_columns(
+        pl.Series("accuracy_low", np.full(60, 0.25)),
+        pl.Series("accuracy_high", np.full(60, 0.75)),
+        pl.Series("suspected_spammer", rows % 20 == 3),
+        pl.Series(
+            "reason", [f"says <b>cat</b> always, {r}" if r % 20 == 3 else None for r in rows]
+        ),
+    )
+    frame.write_parquet(folder / "annotators.parquet")
+    chromium.complaints.clear()
+    chromium.look(1200)
+    chromium.open(write_report(folder))
+    heads = chromium.run(
+        "[...document.querySelectorAll('[data-table=annotators] thead th')].map(h => h.textContent)"
+    )
+    assert "suspected of spam" in heads
+    assert not {"reason", "accuracy low", "accuracy high"} & set(heads)
+    assert all("25–75%" in text for text in column(chromium, 2))
+    chromium.run("document.querySelector('[data-table=annotators] input[type=checkbox]').click()")
+    assert sorted(column(chromium, 0)) == ["worker-00003", "worker-00023", "worker-00043"]
+    chromium.run("document.querySelector('[data-table=annotators] .open').click()")
+    notice = chromium.run("document.querySelector('[data-table=annotators] .notice').textContent")
+    assert notice.startswith("Suspected of spam: says <b>cat</b> always, ")
+    assert chromium.complaints == []
 
 
 @pytest.mark.slow

@@ -75,6 +75,8 @@ def page(findings: Findings) -> str:
         seconds=sum(float(record.get("seconds") or 0) for record in findings.run.history),
         given=labels_given(findings),
         matrices_of=annotators["matrices"]["of"],
+        suspected=annotators["suspected"],
+        told=findings.annotators.columns,
         map=matrix_map,
         stops=", ".join(STOPS),
         groups=groups,

@@ -17,7 +17,10 @@ from crowdwise.report.html_tables import Findings, shown
 MATRIX_BYTES = 3_000_000  # confusion matrices on the page: one byte per cell, most labels first
 _SHARES = ("accuracy", "corrected_accuracy")
 _NARROW = ("annotator", "labels", "accuracy")  # what a phone has room for
-_TITLES = {"corrected_accuracy": "corrected", "cost": "cost"}
+_TITLES = {"corrected_accuracy": "corrected", "suspected_spammer": "suspected of spam"}
+# Told where a row opens; a table with all of it would fit no screen.
+_OPENED = ("accuracy_low", "accuracy_high", "bias", "leans_to", "reason")
+REASON = 400  # characters of a reason: a sentence or two, whatever the classes are called
 
 
 def annotator_table(findings: Findings) -> dict[str, Any]:
@@ -28,7 +31,16 @@ def annotator_table(findings: Findings) -> dict[str, Any]:
         "values": {name: _values(frame[name]) for name in frame.columns},
         "matrices": packed(findings.confusions, frame["labels"].fill_null(0).to_numpy()),
         "few": FEW,
+        "suspected": suspected(findings),
     }
+
+
+def suspected(findings: Findings) -> int:
+    """How many annotators are suspected of spam."""
+    frame = findings.annotators
+    if "suspected_spammer" not in frame.columns:
+        return 0
+    return int((frame["suspected_spammer"].cast(pl.Boolean, strict=False)).fill_null(False).sum())
 
 
 def packed(
@@ -91,12 +103,20 @@ def _column(name: str, kind: pl.DataType) -> dict[str, Any]:
     else:
         form = "number" if kind.is_numeric() else "text"
     title = _TITLES.get(name, shown(name).replace("_", " "))
-    return {"key": name, "title": title, "kind": form, "wide": name not in _NARROW}
+    return {
+        "key": name,
+        "title": title,
+        "kind": form,
+        "wide": name not in _NARROW,
+        "opened": name in _OPENED,
+    }
 
 
 def _values(column: pl.Series) -> list[Any]:
     if column.dtype == pl.Boolean:
         return column.replace_strict([True, False], ["yes", "no"], default=None).to_list()
+    if column.name == "reason" and column.dtype == pl.String:
+        return [None if value is None else shown(value, REASON) for value in column.to_list()]
     if column.name == "annotator" or not column.dtype.is_numeric():
         return [None if value is None else shown(value) for value in column.to_list()]
     if column.dtype.is_float():

@@ -81,10 +81,10 @@ def collect(folder: str | Path) -> Findings:
     return Findings(run, config, classes, frames["consensus"], annotators, crowd, confusions)
 
 
-def shown(value: Any) -> str:
+def shown(value: Any, most: int = _SHOWN) -> str:
     """A user's value as the page shows it: text of bounded length that can be written as UTF-8."""
     text = str(value).encode("utf-8", "replace").decode("utf-8")
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def _read(run: Run, name: str) -> pl.DataFrame:

@@ -98,14 +98,15 @@
 
   // A sortable, searchable table that draws PAGE rows at a time.
   const listing = (root, spec) => {
-    const { columns, values, detail } = spec;
+    const { values, detail } = spec;
+    const columns = spec.columns.filter((column) => !column.opened); // the others are told in the panel
     const noun = root.dataset.noun;
     const total = values[columns[0].key].length;
     let sort = spec.sort;
     let limit = PAGE;
     let chosen = [];
     const open = new Set();
-    const said = columns.filter((column) => column.kind === "text").map((column) => values[column.key]);
+    const said = spec.columns.filter((column) => column.kind === "text").map((column) => values[column.key]);
     let haystack = null;
 
     const search = make("input", { type: "search", id: `${noun}-search`, autocomplete: "off", spellcheck: "false", placeholder: spec.placeholder });
@@ -116,6 +117,12 @@
       for (const g of spec.groups) group.append(make("option", { value: g, text: `group ${g}` }));
       controls.append(make("label", { for: group.id, class: "unseen", text: "Group" }), group);
       group.addEventListener("change", () => update());
+    }
+    let suspects = null;
+    if (spec.suspected) {
+      suspects = make("input", { type: "checkbox", id: `${noun}-suspects` });
+      controls.append(make("span", { class: "tick" }, suspects, make("label", { for: suspects.id, text: `only the ${whole.format(spec.suspected)} suspected of spam` })));
+      suspects.addEventListener("change", () => update());
     }
     const status = make("output", { "aria-live": "polite" });
     controls.append(status);
@@ -155,6 +162,7 @@
       chosen = [];
       for (let i = 0; i < total; i++) {
         if (only !== null && values.group[i] !== only) continue;
+        if (suspects?.checked && values.suspected_spammer[i] !== "yes") continue;
         if (wanted.every((word) => haystack[i].includes(word))) chosen.push(i);
       }
       const column = values[sort.key];
@@ -194,6 +202,11 @@
           cell.classList.add("share");
           cell.style.setProperty("--share", Math.max(0, Math.min(1, value)));
         }
+        if (spec.range && column.key === "accuracy") {
+          const range = spec.range(i);
+          if (range) cell.prepend(make("small", { class: "range", text: range }), " ");
+        }
+        if (column.key === "suspected_spammer") cell.replaceChildren(...(value === "yes" ? [make("b", { class: "suspect", text: "suspected" })] : []));
         row.append(cell);
       }
       const panel = () => {
@@ -215,7 +228,7 @@
     }
 
     update();
-    return { show: (value) => { group.value = String(value); search.value = ""; update(); root.scrollIntoView(); search.focus({ preventScroll: true }); } };
+    return { show: (value) => { group.value = String(value); search.value = ""; if (suspects) suspects.checked = false; update(); root.scrollIntoView(); search.focus({ preventScroll: true }); } };
   };
 
   const home = (name) => document.querySelector(`[data-table="${name}"]`);
@@ -224,16 +237,27 @@
   const people = data.annotators;
   const ofPerson = matrices(people.matrices);
   const hasGroups = "group" in people.values;
+  const within = (i, digits) => {
+    const low = people.values.accuracy_low?.[i] ?? null, high = people.values.accuracy_high?.[i] ?? null;
+    return low === null || high === null ? null : `${(100 * low).toFixed(digits)}–${percent(high, digits)}`;
+  };
   const peopleTable = listing(home("annotators"), {
     columns: people.columns,
     values: people.values,
     placeholder: "Search annotators",
     groups: hasGroups ? [...new Set(people.values.group)].filter((g) => g !== null).sort((a, b) => a - b) : null,
     sort: { key: "labels", down: true },
+    suspected: people.suspected,
+    range: (i) => within(i, 0),
     detail: (i) => {
       const name = people.values.annotator[i];
-      const facts = people.columns.slice(1).map((column) => [column.title, formatted(column, people.values[column.key][i])]);
+      const apart = ["accuracy_low", "accuracy_high", "reason", "suspected_spammer"];
+      const facts = people.columns.slice(1).filter((column) => !apart.includes(column.key)).map((column) => [column.title, formatted(column, people.values[column.key][i])]);
+      const interval = within(i, 1);
+      if (interval) facts.splice(2, 0, ["accuracy, 95% interval", interval]);
       const panel = make("div", { class: "detail" }, factList(facts));
+      const reason = people.values.reason?.[i];
+      if (reason) panel.append(make("p", { class: "notice", text: (people.values.suspected_spammer?.[i] === "yes" ? "Suspected of spam: " : "") + reason + "." }));
       const labels = people.values.labels[i];
       if (labels <= people.few) panel.append(make("p", { class: "notice", text: labels ? `Only ${labels} label${labels === 1 ? "" : "s"}: every number here is uncertain.` : "No labels: nothing is known, and the matrix is what the method assumes." }));
       const cells = ofPerson(i);
