@@ -9,7 +9,7 @@ from crowdwise.cli.tables import console_on
 EPOCHS = 60
 COMMON: dict[str, Any] = {"net": "fc128", "epochs": EPOCHS, "lr": 1e-2}
 CCC: dict[str, Any] = {
-    "warmup_epochs": 15,
+    "warmup_epochs": 5,  # a long one settles on wrong classes (docs/log.md)
     "n_groups": 30,
     "meta_size": 300,
     "correction_rate": 0.5,
@@ -30,6 +30,7 @@ def demo(
     import sys
     from pathlib import Path
 
+    import numpy as np
     import torch
     from rich.table import Table
     from rich.text import Text
@@ -45,7 +46,8 @@ def demo(
     console = console_on(sys.stdout)
     digits = datasets.load("digits")
     assert digits.y_train is not None
-    crowd = simulate.crowd(digits.y_train, "IND-I", k=3, seed=seed)
+    made = simulate.crowd_with_details(digits.y_train, "IND-I", k=3, seed=seed)
+    crowd = made.annotations
     helpless, wrong = noise_rates(crowd, digits.y_train)
     each = len(crowd) / crowd.n_annotators
     console.print(
@@ -72,6 +74,24 @@ def demo(
         right = (consensus == digits.y_train).mean()
         table.add_row(
             f"classifier by {words}, last epoch", f"{100 * right:.1f}", f"{100 * test:.1f}"
+        )
+    console.print(table)
+
+    seen = classifier.annotators_
+    table = Table(
+        *("kind of annotator", "labels right", "as CCC tells it", "called spammers"),
+        title="whom to trust, by kind of annotator, %",
+    )
+    patterns = np.array(made.patterns)
+    right = digits.y_train[crowd.item] == crowd.label
+    told, labels = seen["accuracy"].to_numpy(), seen["labels"].to_numpy()
+    for kind in dict.fromkeys(made.patterns):
+        own = (patterns == kind) & (labels > 0)
+        table.add_row(
+            kind,
+            f"{100 * right[own[crowd.annotator]].mean():.0f}",
+            f"{100 * np.average(told[own], weights=labels[own]):.0f}",
+            f"{seen['suspected_spammer'].to_numpy()[own].sum()} of {own.sum()}",
         )
     console.print(table)
 
