@@ -48,7 +48,7 @@ def test_from_nothing_to_tables_and_on_from_there(tmp_path):
     assert (
         "    crowdwise reproduce real --datasets digits --methods major-vote,ccc --seeds 2" in text
     )
-    for part in ("Machine: ", " cores", "torch ", "seeds: 2 (0, 1)", "the paper has no such"):
+    for part in ("Machine: ", " cores", "torch ", "seeds: 2 (0, 1)", "no such data set"):
         assert part in text
     again = reproduce("real", *SMALL, "--out", out)
     assert again.stdout == done.stdout

@@ -83,6 +83,13 @@ def test_the_papers_own_scale_needs_no_such_words(tmp_path):
     assert page.NOT_THE_PAPERS not in text
     assert "| paper, last |" in text
     assert page.for_terminal(lines)[0].caption is None
+    page.write_tables(tmp_path, "Title", "command", lines)
+    assert "fashion-mnist: as in the paper" in (tmp_path / "table.svg").read_text()
+    digits = [line("ccc", "IND-I", 0, 80.0, 81.0, scale="paper", dataset="digits")]
+    page.write_tables(tmp_path, "Title", "command", digits, note="A note.")
+    assert "as in the paper" not in (tmp_path / "table.svg").read_text()
+    assert "digits: A simulated crowd" in (tmp_path / "table.svg").read_text()
+    assert "A note." in (tmp_path / "table.md").read_text()
 
 
 def test_the_picture_has_every_number_of_the_pair_and_the_papers():

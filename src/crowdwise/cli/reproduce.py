@@ -121,7 +121,8 @@ def reproduce(
             raise typer.Exit(130) from None
     asked = f" --scale {scale}" if scale != "paper" else ""
     command += f" --methods {methods}{asked} --seeds {seeds}"
-    written = write_tables(folder, suites.find(suite).title, command, lines, copy)
+    made = suites.find(suite)
+    written = write_tables(folder, made.title, command, lines, copy, made.note)
     _show(for_terminal(lines), written)
 
 

@@ -59,11 +59,15 @@ def _lines(rows: Sequence[Row], number: str, heading: str, subtitle: str) -> Spe
             values=sorted({mark["x"] for mark in marks}), grid=False
         ),
         y=alt.Y("accuracy:Q", title="test accuracy, %", scale=alt.Scale(zero=False)),
-        color=alt.Color("who:N", title=None, scale=alt.Scale(range=[BLUE, ORANGE, GREY])),
+        color=alt.Color("who:N", title=None, scale=alt.Scale(range=[BLUE, ORANGE, GREY])).legend(
+            orient="top", symbolType="stroke"
+        ),
         detail="what:N",
     )
-    lines = base.mark_line(point=True).encode(
-        strokeDash=alt.StrokeDash("what:N", title=None, **_scale([[1, 0], [4, 3], [1, 3]]))
+    lines = base.mark_line().encode(
+        strokeDash=alt.StrokeDash(
+            "what:N", title=None, **_scale([[1, 0], [4, 3], [1, 3]], symbolType="stroke")
+        )
     )
     spread = base.mark_rule(opacity=0.6).encode(y="low:Q", y2="high:Q")
     chart = (
@@ -122,6 +126,6 @@ def _value(mark: dict[str, Any], number: str) -> int:
     return int(found[1]) if found else 3  # the setting's own k
 
 
-def _scale(values: list[Any]) -> dict[str, Any]:
-    legend = alt.Legend(orient="top")
+def _scale(values: list[Any], **look: Any) -> dict[str, Any]:
+    legend = alt.Legend(orient="top", **look)
     return {"scale": alt.Scale(domain=[LAST, ORACLE, PAPER], range=values), "legend": legend}

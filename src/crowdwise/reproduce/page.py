@@ -33,14 +33,17 @@ def rows_of(lines: Iterable[Line]) -> list[Row]:
     return make_rows(lines, NAMES, paper_numbers())
 
 
-def page(title: str, command: str, lines: Sequence[Line], picture: str = PICTURE) -> str:
+def page(
+    title: str, command: str, lines: Sequence[Line], picture: str = PICTURE, note: str = ""
+) -> str:
     """Markdown: command, machine, versions, picture, a view over all places, a table for each."""
     rows = rows_of(lines)
     hours = sum(line["seconds"] for line in lines) / 3600
     about = [
         f"Machine: {_all(lines, 'machine')}; torch {_all(lines, 'torch')}, one thread per run.",
         f"Runs: {len(lines)}, {hours:.1f} hours of training; {_seeds(lines)}.",
-        *(f"**{note}**" for note in dict.fromkeys(filter(None, map(not_the_papers, rows)))),
+        *(f"**{told}.**" for told in dict.fromkeys(filter(None, map(not_the_papers, rows)))),
+        *filter(None, [note]),
     ]
     blocks = [f"# {title}", f"    {command}", *about, LEGEND]
     blocks.append(f"![Test accuracy of every run's pair]({picture}.png)")
@@ -68,20 +71,24 @@ def not_the_papers(row: Row) -> str:
 
 
 def write_tables(
-    folder: Path, title: str, command: str, lines: Sequence[Line], copy: Path | None = None
+    folder: Path,
+    title: str,
+    command: str,
+    lines: Sequence[Line],
+    copy: Path | None = None,
+    note: str = "",
 ) -> list[Path]:
     """Write table.md, .csv, .svg and .png into `folder`, the page and picture to `copy` as well."""
     from crowdwise.report.pictures import write
     from crowdwise.reproduce.chart import draw
 
     rows = rows_of(lines)
-    notes = dict.fromkeys(filter(None, map(not_the_papers, rows)))
-    spec = draw(rows, title, "; ".join(notes) or "As in the paper")
+    spec = draw(rows, title, "; ".join(_told(rows)))
     written = [folder / "table.md", folder / "table.csv", *write(spec, folder, PICTURE)]
-    write_text(written[0], page(title, command, lines))
+    write_text(written[0], page(title, command, lines, note=note))
     write_text(written[1], to_csv(rows))
     if copy is not None:
-        write_text(copy, page(title, command, lines, picture=copy.stem))
+        write_text(copy, page(title, command, lines, copy.stem, note))
         written += [copy, *write(spec, copy.parent, copy.stem)]
     return written
 
@@ -132,6 +139,16 @@ def _overviews(rows: Sequence[Row]) -> list[str]:
                 overview.pattern(own),
             ]
     return blocks
+
+
+def _told(rows: Sequence[Row]) -> list[str]:
+    """How the settings differ from the paper's, or that they do not, under the picture's title."""
+    found = []
+    for row in rows:
+        base = setting(row.dataset, row.scale)
+        own = f"{row.dataset}: {base.note or 'as in the paper'}".rstrip(".")
+        found.append(not_the_papers(row) or own)
+    return list(dict.fromkeys(found))
 
 
 def _smaller(base: Setting) -> str:

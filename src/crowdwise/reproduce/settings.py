@@ -92,7 +92,8 @@ _SETTINGS = [
         options={"epochs": 60, "lr": 1e-3, "optimizer": "adam", "batch_size": 128},
         ccc={"warmup_epochs": 10, "n_groups": 30, "meta_size": 300, "correction_rate": 0.5},
         crowd={"case": "IND-I", "k": 3},
-        note="A simulated crowd (IND-I, three labels per item); the paper has no such data set.",
+        note="A simulated crowd (IND-I, three labels per item where not said otherwise); the paper "
+        "has no such data set.",
     ),
     Setting(
         "cifar10",

@@ -35,6 +35,7 @@ class Suite:
     cells: Cells
     datasets: tuple[str, ...] = ("music", "labelme")
     methods: tuple[str, ...] = ()  # empty: the table is about one method and its variants
+    note: str = ""  # what the page says of the paper's figure, where the tables cannot
 
 
 def real(datasets: Sequence[str], methods: Sequence[str], seeds: Sequence[int]) -> list[Cell]:
@@ -120,6 +121,8 @@ SUITES = {
         sparsity,
         datasets=("cifar10",),
         methods=("crowd-layer", "ccc"),
+        note="The paper draws this for CIFAR-10 and prints one point of it: with one label per "
+        "item CCC is 17.15 points ahead of CrowdLayer at the oracle epoch, 32.95 at the last.",
     ),
 }
 
