@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -79,7 +80,9 @@ def test_every_form_of_features_leads_to_a_run(fit: Command, write: Callable) ->
     options = (*items, "--net", "linear", "--epochs", 30, "--set", "lr=0.05")
     code, out, err = fit("labels.csv", "--features", features, "--out", "run", *options)
     assert (code, err) == (0, "")
-    assert "epochs 30" in out
+    assert re.search(r"epochs +30 +given", out)
+    assert "on 28 items of 30; the others get predictions" in out
+    assert "net" in out
     assert "30 items" in out
     assert "wrote run" in out
     loaded = crowdwise.load("run")
@@ -99,7 +102,9 @@ def test_what_a_run_folder_holds(fit: Command) -> None:
         *("--method", "ccc", "--seed", 3, "--set", "n_groups=2", *QUICK),
     )
     assert code == 0
-    assert "of 30 items with known truth" in out
+    for who in ("consensus", "classifier"):
+        assert re.search(rf"{who} right on \d+ of 30 items", out)
+    assert re.search(r"crowd right on \d+ of 28 items, by itself", out)
     assert "=bob()" in out
     assert sorted(path.name for path in Path("run").iterdir()) == [
         *("annotators.csv", "annotators.parquet", "config.json", "consensus.csv"),
@@ -317,3 +322,130 @@ def test_a_terminal_without_unicode(fit: Command) -> None:
     )
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"zo?" in done.stdout
+
+
+def truth(items: list[str]) -> None:
+    rows = [f"{n},{t}" for n, t in zip(NAMES, TRUE, strict=True) if n in items]
+    Path("truth.csv").write_text("\n".join(["item,label", *rows]))
+
+
+def test_gold_is_trusted_and_named_nowhere(fit: Command) -> None:
+    truth(NAMES[:12])
+    base = ("labels.csv", "--features", "x.csv", "--truth", "truth.csv", *QUICK)
+    code, out, err = fit(*base, "--out", "gold", "--gold")
+    assert (code, err) == (0, "")
+    assert "known answers" in out
+    assert "right on" not in out  # nothing is measured by what was learned
+    consensus = pl.read_csv("gold/consensus.csv").filter(pl.col("decided_by") == "gold")
+    assert sorted(consensus["item"]) == NAMES[:12]
+    by_item = dict(zip(NAMES, TRUE, strict=True))
+    assert all(by_item[item] == label for item, label in consensus.select("item", "label").rows())
+    assert set(pl.read_parquet("gold/annotators.parquet")["annotator"]) == {"ann", "=bob()", "cy"}
+    config = json.loads(Path("gold/config.json").read_text())
+    assert config["gold"].startswith("12 answers, ")
+    assert crowdwise.load("gold").predict(X).shape == (30,)
+    code, _, err = fit("labels.csv", "--features", "x.csv", "--out", "other", "--gold")
+    assert (code, err) == (
+        2,
+        "crowdwise: --gold needs the answers that are certain; name their file with --truth\n",
+    )
+
+
+def words() -> None:
+    said = np.where(TRUE == "cat", "soft purring creature", "loud barking beast")
+    rows = pl.DataFrame({"task": NAMES, "story": [f"{s} {i}" for i, s in enumerate(said)]})
+    pl.concat([rows, rows[:5]]).write_csv("texts.csv")  # rows that say the same are one
+
+
+def test_texts_by_their_words(fit: Command, capsys: pytest.CaptureFixture[str]) -> None:
+    words()
+    code, out, err = fit(
+        *("labels.csv", "--features", "texts.csv", "--embed", "tfidf", "--out", "run"),
+        *("--net", "linear", "--epochs", 40, "--set", "lr=0.05"),
+    )
+    assert (code, err) == (0, "")
+    assert "30 texts as" in out
+    Path("new.csv").write_text("item,story\na,a purring creature\nb,a barking beast\n")
+    with pytest.raises(SystemExit):
+        run(["predict", "run", "new.csv"])
+    assert [line.split(",")[1] for line in capsys.readouterr().out.splitlines()[1:]] == [
+        "cat",
+        "dog",
+    ]
+
+
+def pictures(endings: bool = False, size: int = 6) -> None:
+    image = pytest.importorskip("PIL.Image", reason="the extra images is not installed")
+    Path("pictures").mkdir()
+    for name, true in zip(NAMES, TRUE, strict=True):
+        grey = RNG.integers(0, 90, (size, size)).astype(np.uint8)
+        grey[:, size // 2 :] += 0 if true == "cat" else 150
+        image.fromarray(grey).save(f"pictures/{name}.png")
+    if endings:
+        text = Path("labels.csv").read_text()
+        Path("labels.csv").write_text(re.sub(r"(photo \d\d)", r"\1.png", text))
+
+
+@pytest.mark.parametrize("endings", [False, True])
+def test_a_folder_of_images(
+    fit: Command, endings: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pictures(endings)
+    options = ("--epochs", 15, "--set", "lr=0.01", "--method", "crowd-layer")
+    code, out, err = fit("labels.csv", "--features", "pictures", "--out", "run", *options)
+    assert (code, err) == (0, "")
+    assert "cnn: items are images of 1×6×6" in out
+    consensus = crowdwise.load("run").consensus_
+    assert sorted(consensus["item"]) == [n + ".png" * endings for n in NAMES]
+    with pytest.raises(SystemExit):
+        run(["predict", "run", "pictures", "--out", "p.csv"])
+    assert "30 items" in capsys.readouterr().err
+    predicted = pl.read_csv("p.csv")
+    assert sorted(predicted["item"]) == sorted(consensus["item"])
+    by_item = dict(zip([n + ".png" * endings for n in NAMES], TRUE, strict=True))
+    right = [by_item[item] == label for item, label in predicted.select("item", "label").rows()]
+    assert np.mean(right) > 0.8
+
+
+def test_large_images_are_scaled_and_it_is_said(fit: Command) -> None:
+    pictures(size=140)
+    code, out, _ = fit("labels.csv", "--features", "pictures", "--out", "run", *QUICK)
+    assert code == 0
+    assert "140×140 to 140×140 pixels are scaled to 64×64" in out
+    assert json.loads(Path("run/config.json").read_text())["input"] == [1, 64, 64]
+    code, out, _ = fit(
+        *("labels.csv", "--features", "pictures", "--out", "own", "--image-size", "8x10"), *QUICK
+    )
+    assert code == 0
+    assert json.loads(Path("own/config.json").read_text())["input"] == [1, 8, 10]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--features", "texts.csv"], "photo 00 has more than one row; keep one, or name"),
+        (["--features", "texts.csv", "--embed", "tfidf", "--text", "tale"], "no column 'tale'"),
+        (["--features", "x.csv", "--embed", "tfidf"], "no column holds text"),
+        (["--features", "x.csv", "--text", "a"], "say how to read it with --embed"),
+        (["--features", "x.npy", "--embed", "tfidf"], "texts are read from .csv"),
+        (["--features", "x.csv", "--image-size", "8"], "no folder of images"),
+        (["--features", "pictures", "--image-size", "wide"], "--image-size is 'wide'"),
+        (["--features", "pictures", "--items", "labels.csv"], "leave --items out"),
+        (["--features", "pictures", "--embed", "tfidf"], "leave --embed out"),
+        (["--features", "empty"], "no image to read"),
+        (["--features", "x.csv", "--features-item", "photo"], "there is no column 'photo'"),
+        (["--features", "texts.csv", "--embed", "nowhere"], "--embed nowhere"),
+    ],
+)
+def test_features_of_another_form_than_said(
+    fit: Command, arguments: list[str], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    words()
+    pictures()
+    Path("empty").mkdir()
+    code, out, err = fit("labels.csv", "--out", "run", *arguments)
+    assert (code, out) == (2, "")
+    assert said in err
+    assert len(err.splitlines()) == 1
+    assert not Path("run").exists()

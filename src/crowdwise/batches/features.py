@@ -14,9 +14,12 @@ from numpy.typing import NDArray
 
 from crowdwise.annotations import Annotations
 from crowdwise.annotations.columns import find_columns, listed
+from crowdwise.batches.source import Source
+from crowdwise.batches.text import WordVectors
 from crowdwise.errors import InputError
 
 TABLES = (".csv", ".tsv", ".parquet")
+USUAL_TEXT = ("text", "sentence", "document", "content", "body", "message", "comment", "review")
 MAPPED = 2**28  # bytes; a larger .npy stays in its file, and batches read their rows from it
 DAMAGE = (  # what the readers raise when a file is not what its name says
     *(OSError, EOFError, ValueError, MemoryError, zipfile.BadZipFile, zlib.error),
@@ -27,8 +30,10 @@ DAMAGE = (  # what the readers raise when a file is not what its name says
 class Features(NamedTuple):
     """Row i of `x` describes items[i]; items is None where no file names any."""
 
-    x: NDArray[Any]  # (N, …)
+    x: NDArray[Any] | Source  # (N, …)
     items: Sequence[Any] | None
+    note: str | None = None  # what was decided on the way, for people
+    words: WordVectors | None = None  # where texts became vectors by their words
 
     def items_for(self, annotations: Annotations) -> Sequence[Any]:
         """The rows' items; where none are named, a crowd whose items are numbers counts rows."""
@@ -43,9 +48,12 @@ class Features(NamedTuple):
 
 
 def read_features(
-    path: str | Path, items: str | Path | None = None, item: str | None = None
+    path: str | Path,
+    items: str | Path | None = None,
+    item: str | None = None,
+    strict: bool = False,
 ) -> Features:
-    """Read features from .npy, .npz (arrays `x` and `items`), .csv, .tsv or .parquet.
+    """Read numbers from .npy, .npz (arrays `x` and `items`), .csv, .tsv or .parquet.
 
     A large .npy is memory-mapped, never read as a whole.
 
@@ -54,17 +62,19 @@ def read_features(
             Parquet also lists of numbers, all of one length).
         items: for a matrix, a file with one item id per line, or an .npy of ids.
         item: a table's item column, if it has one of that name; found by its usual names if not.
+        strict: the item column has to be of that name.
     """
     file = Path(path)
     kind = file.suffix.lower()
     if kind not in (".npy", ".npz", *TABLES):
         raise InputError(
-            f"{path}: features are read from .npy, .npz, .csv, .tsv and .parquet files"
+            f"{path}: features are read from .npy, .npz, .csv, .tsv and .parquet files, and from "
+            "folders of images"
         )
     if items is not None and kind in TABLES:
         raise InputError(f"{path}: a table names its items itself; leave --items out")
     try:
-        x, named = _table(file, item) if kind in TABLES else _matrix(file)
+        x, named = _table(file, item, strict) if kind in TABLES else _matrix(file)
     except InputError:
         raise
     except DAMAGE as error:
@@ -79,6 +89,60 @@ def read_features(
     if named is not None and len(named) != len(x):
         raise InputError(f"{items or path}: {len(named)} item ids for {len(x)} rows of features")
     return Features(x, named)
+
+
+def read_texts(
+    path: str | Path,
+    item: str | None = None,
+    columns: Sequence[str] | None = None,
+    strict: bool = False,
+) -> tuple[list[str], list[Any]]:
+    """Texts and the items they describe, from .csv, .tsv or .parquet.
+
+    Args:
+        path: a table with a column that names the item; rows that say the same are one.
+        item, strict: as `read_features` takes them.
+        columns: which hold the text, joined line by line; None: the only other one with text.
+    """
+    file = Path(path)
+    if file.suffix.lower() not in TABLES:
+        raise InputError(f"{path}: texts are read from .csv, .tsv and .parquet files")
+    try:
+        table, named = _open_table(file, item, strict)
+    except InputError:
+        raise
+    except DAMAGE as error:
+        raise InputError(f"{path}: cannot be read as texts ({_reason(error)})") from error
+    columns = columns or _text_column(table.drop(named), file)
+    missing = [name for name in columns if name not in table.columns]
+    if missing:
+        raise InputError(
+            f"{path}: there is no column {missing[0]!r} for the text; columns found: "
+            f"{listed(table.columns)}"
+        )
+    table = table.select(named, *columns).unique(maintain_order=True)
+    _once(table[named], file)
+    ids = table[named].to_list()
+    for name in columns:
+        empty = table[name].is_null().arg_true()
+        if len(empty):
+            raise InputError(
+                f"{path}: item {ids[empty[0]]} has no text in column {name!r}; fill it in or drop "
+                "the item"
+            )
+    joined = table.select(
+        pl.concat_str([pl.col(n).cast(pl.String) for n in columns], separator="\n")
+    )
+    return joined.to_series().to_list(), ids
+
+
+def _text_column(table: pl.DataFrame, file: Path) -> list[str]:
+    texts = [name for name, kind in table.schema.items() if kind == pl.String]
+    usual = [name for name in texts if name.lower() in USUAL_TEXT] if len(texts) > 1 else texts
+    if len(usual) == 1:
+        return usual
+    found = f"{listed(texts)} could each be the text" if texts else "no column holds text"
+    raise InputError(f"{file}: {found}; name it with --text COLUMN (repeatable)")
 
 
 def _matrix(file: Path) -> tuple[NDArray[Any], list[Any] | None]:
@@ -96,18 +160,9 @@ def _matrix(file: Path) -> tuple[NDArray[Any], list[Any] | None]:
         return found["x"], found["items"].tolist() if "items" in found else None
 
 
-def _table(file: Path, item: str | None) -> tuple[NDArray[Any], list[Any]]:
-    if file.suffix.lower() == ".parquet":
-        table = pl.read_parquet(file)
-        column = _item_column(table.columns, item, file)
-    else:
-        comma = "\t" if file.suffix.lower() == ".tsv" else ","
-        head = pl.read_csv(file, separator=comma, n_rows=0)
-        column = _item_column(head.columns, item, file)
-        # ids as they are written: 007 is not 7
-        table = pl.read_csv(
-            file, separator=comma, infer_schema_length=None, schema_overrides={column: pl.String}
-        )
+def _table(file: Path, item: str | None, strict: bool) -> tuple[NDArray[Any], list[Any]]:
+    table, column = _open_table(file, item, strict)
+    _once(table[column], file)
     ids = table[column].to_list()
     parts = [_numbers(values, ids, file) for values in table.drop(column)]
     if not parts:
@@ -115,7 +170,32 @@ def _table(file: Path, item: str | None) -> tuple[NDArray[Any], list[Any]]:
     return np.concatenate(parts, axis=1), ids
 
 
-def _item_column(columns: list[str], item: str | None, file: Path) -> str:
+def _open_table(file: Path, item: str | None, strict: bool) -> tuple[pl.DataFrame, str]:
+    """The table and the name of its item column; ids are as they are written: 007 is not 7."""
+    if file.suffix.lower() == ".parquet":
+        table = pl.read_parquet(file)
+        return table, _item_column(table.columns, item, file, strict)
+    comma = "\t" if file.suffix.lower() == ".tsv" else ","
+    column = _item_column(pl.read_csv(file, separator=comma, n_rows=0).columns, item, file, strict)
+    as_written = {column: pl.String}
+    table = pl.read_csv(
+        file, separator=comma, infer_schema_length=None, schema_overrides=as_written
+    )
+    return table, column
+
+
+def _once(items: pl.Series, file: Path) -> None:
+    twice = items.is_duplicated().arg_true()
+    if len(twice):
+        raise InputError(
+            f"{file}: item {items[twice[0]]} has more than one row; keep one, or name the column "
+            f"of the items with --features-item (taken: {items.name!r})"
+        )
+
+
+def _item_column(columns: list[str], item: str | None, file: Path, strict: bool) -> str:
+    if strict and item not in columns:
+        raise InputError(f"{file}: there is no column {item!r}; columns found: {listed(columns)}")
     return find_columns(columns, {"item": item if item in columns else None}, str(file))["item"]
 
 
@@ -135,7 +215,10 @@ def _numbers(column: pl.Series, ids: list[Any], file: Path) -> NDArray[np.float3
             )
         column = column.explode()
     if not column.dtype.is_numeric() and column.dtype != pl.Boolean:
-        raise InputError(f"{file}: column {name!r} holds {column.dtype}, no numbers; leave it out")
+        raise InputError(
+            f"{file}: column {name!r} holds {column.dtype}, no numbers; leave it out, or "
+            "read texts with --embed tfidf"
+        )
     missing = column.is_null().arg_true()
     if len(missing):
         raise InputError(

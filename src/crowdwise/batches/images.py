@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,11 +14,15 @@ import torch
 from torch import Tensor
 from torch.utils.data import Dataset
 
+from crowdwise.batches.source import StreamSource
 from crowdwise.errors import InputError
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+ROOM = 2**30  # bytes of decoded images that are kept in memory
+ORIENTATION = 0x0112  # EXIF's tag
+GREY = ("1", "L", "LA", "I", "I;16", "I;16B", "F")
 ENDINGS = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp")
 
 
@@ -59,9 +65,21 @@ class ImageFolder(Dataset[Tensor]):
         if image.shape != self.shape:
             raise InputError(
                 f"{self.folder / self.files[index]}: is {_size(image)} pixels, but "
-                f"{self.files[0]} is {_size(self.shape)}; give a size to scale all images to"
+                f"{self.files[0]} is {_size(self.shape)}; give a size to scale all images to "
+                "(--image-size)"
             )
         return torch.from_numpy(image)
+
+    def names(self, known: Iterable[Any] = ()) -> list[str]:
+        """What each image's item is called: its path, with or without the ending, as in `known`."""
+        said = {str(item) for item in known}
+        with_ending = any(name.lower().endswith(ENDINGS) for name in said)
+        named = []
+        for path in self.files:
+            whole, bare = path.as_posix(), path.with_suffix("").as_posix()
+            likely, other = (whole, bare) if with_ending else (bare, whole)
+            named.append(other if other in said and likely not in said else likely)
+        return named
 
     def _named(self, items: Sequence[str], there: Sequence[Path]) -> list[Path]:
         files = defaultdict(list)
@@ -78,15 +96,38 @@ class ImageFolder(Dataset[Tensor]):
         return [files[item][0] for item in items]
 
     def _decode(self, index: int) -> np.ndarray:
+        with self._opened(index) as image:
+            return _values(image, self.size, self.mode)
+
+    @contextmanager
+    def _opened(self, index: int) -> Iterator[Image]:
         image_module = _pillow()
         path = self.folder / self.files[index]
         try:
             with image_module.open(path) as image:
-                return _values(image, self.size, self.mode)
+                yield image
         except (OSError, SyntaxError, ValueError, image_module.DecompressionBombError) as error:
             raise InputError(
                 f"{path}: cannot be read as an image ({error}); replace it or drop the item"
             ) from error
+
+
+def peek(folder: ImageFolder, most: int = 64) -> tuple[list[tuple[int, int]], bool]:
+    """The heights and widths of some images, by number of pixels, and whether all are grey."""
+    sizes, grey = set(), True
+    for index in np.unique(np.linspace(0, len(folder) - 1, most).astype(int)).tolist():
+        with folder._opened(index) as image:
+            turned = image.getexif().get(ORIENTATION, 1) >= 5  # the camera lay on its side
+            sizes.add(image.size if turned else image.size[::-1])
+            grey = grey and image.mode in GREY
+    return sorted(sizes, key=lambda size: (size[0] * size[1], size)), grey
+
+
+def decoded(folder: ImageFolder, room: int = ROOM) -> np.ndarray | StreamSource:
+    """All images as one array where there is room; else a stream, read by worker processes."""
+    if len(folder) * int(np.prod(folder.shape)) * 4 > room:
+        return StreamSource(folder, workers=min(8, os.cpu_count() or 1))
+    return np.stack([folder[index].numpy() for index in range(len(folder))])
 
 
 def _values(image: Image, size: tuple[int, int] | None, mode: str) -> np.ndarray:

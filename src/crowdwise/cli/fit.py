@@ -1,26 +1,33 @@
 """`crowdwise fit`: from a crowd's table and a feature file to a run folder."""
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from crowdwise.cli.tables import (
     Annotator,
     Classes,
+    Embed,
+    Features,
+    FeaturesItem,
     FileFormat,
     FormatOption,
     Item,
+    Items,
     Label,
     OnConflict,
     Settings,
     Table,
-    Truth,
+    TextColumns,
     TruthItem,
     TruthLabel,
     console_on,
     read_table,
     settings_of,
+    size_of,
 )
+from crowdwise.errors import InputError
 
 if TYPE_CHECKING:
     from crowdwise.results.run import Run
@@ -28,21 +35,22 @@ if TYPE_CHECKING:
 
 def fit(
     table: Table,
-    features: Annotated[
-        str,
-        typer.Option(
-            metavar="FILE",
-            help="What describes the items: .npy, .npz (x, items), or a .csv/.parquet with a "
-            "column naming the item.",
-        ),
-    ],
+    features: Features,
     out: Annotated[
         str, typer.Option(metavar="FOLDER", help="The run folder to write; must be new.")
     ],
-    items: Annotated[
+    items: Items = None,
+    features_item: FeaturesItem = None,
+    image_size: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Item ids of a matrix's rows, one per line (or .npy)."),
+        typer.Option(
+            metavar="PIXELS",
+            help="Scale images, as 64 or HEIGHTxWIDTH; those of at most 128 pixels stay as they "
+            "are if not given, others become 64.",
+        ),
     ] = None,
+    embed: Embed = None,
+    text: TextColumns = None,
     method: Annotated[
         str,
         typer.Option(metavar="NAME", help="How to learn from the crowd; see `crowdwise methods`."),
@@ -57,7 +65,21 @@ def fit(
     ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="The one source of randomness.")] = 0,
     settings: Settings = None,
-    truth: Truth = None,
+    truth: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="True labels, one row per item: to measure; to fit only with --gold.",
+        ),
+    ] = None,
+    gold: Annotated[
+        bool,
+        typer.Option(
+            "--gold",
+            help="Trust --truth in training and consensus, as a perfect annotator's labels, "
+            "instead of measuring by it.",
+        ),
+    ] = False,
     resume: Annotated[
         bool,
         typer.Option("--resume", help="Go on with the run in --out that was cut off, if any."),
@@ -98,14 +120,18 @@ def fit(
     from contextlib import ExitStack
     from pathlib import Path
 
+    if gold and truth is None:
+        raise InputError("--gold needs the answers that are certain; name their file with --truth")
+    size = size_of(image_size)
     crowd = read_table(
         table, file_format, format_option, item, annotator, label, on_conflict, classes, truth
     )
     chosen = settings_of(settings, taken={"method", "net", "epochs", "seed"})
 
     # torch takes seconds to load: what is wrong with the table is said before
+    from crowdwise.annotations.align import aligned
     from crowdwise.annotations.truth import read_truth
-    from crowdwise.batches.features import read_features
+    from crowdwise.batches.describe import describe
     from crowdwise.engine.checkpoint import Checkpoints
     from crowdwise.engine.progress import show_epochs
     from crowdwise.engine.tensorboard import event_files
@@ -114,22 +140,39 @@ def fit(
     from crowdwise.report.training import show_settings, show_trained
     from crowdwise.results.run import Run
 
-    described = read_features(features, items, item)
-    classifier = CrowdClassifier(method, net, epochs, seed, **chosen)
-    start = classifier._prepare(described.x, crowd, described.items_for(crowd))
     known = None
+    described = describe(
+        features,
+        items,
+        features_item or item,
+        strict=features_item is not None,
+        known=crowd.item_ids.tolist(),
+        size=size,
+        embed=embed,
+        text=text,
+    )
+    ids = described.items_for(crowd)
     if truth is not None:  # of any item with features, labelled or not
-        items_known = start.data.annotations
-        known = read_truth(truth, annotations=items_known, item=truth_item, label=truth_label)
+        everything = aligned(crowd, len(described.x), ids)
+        known = read_truth(truth, annotations=everything, item=truth_item, label=truth_label)
+    classifier = CrowdClassifier(method, net, epochs, seed, **chosen)
+    start = classifier._prepare(described.x, crowd, ids, known if gold else None)
     checkpoints = Checkpoints(Run(Path(out)).checkpoint, minutes, checkpoint_epochs)
     begin = Run.resume if resume else Run.create
-    run = begin(out, classifier._describe())
+    said = {"embed": embed, "text": text, "gold": fingerprint(known) if gold else None}
+    given = {name: value for name, value in said.items() if value is not None}
+    run = begin(out, {**classifier._describe(), **given})
     if run.done:  # cut off after training, or run twice
         finish(run)
         typer.echo(f"{out} is finished already; open {out}/report.html")
         return
     console = console_on(sys.stdout)
-    show_settings(classifier.settings_, console)
+    if described.note:
+        console.print(described.note, markup=False, highlight=False, soft_wrap=True)
+    named = {"method": method != "ccc", "net": net != "auto", "epochs": epochs is not None}
+    given_names = {*chosen, *(name for name, by_hand in named.items() if by_hand)}
+    sizes = sizes_of(start.data)
+    show_settings(classifier.settings_, method, net, given_names, sizes, console)
     with ExitStack() as stack:
         listeners = [run.log, stack.enter_context(show_epochs(classifier.settings_["epochs"]))]
         if tensorboard is not None:
@@ -142,6 +185,8 @@ def fit(
         try:
             with checkpoints.stopping():
                 classifier._train(start, on_epoch, checkpoints)
+            if described.words is not None:
+                described.words.save(run.folder)
             classifier._write(run)
             finish(run)
         except Diverged:
@@ -156,7 +201,7 @@ def fit(
             )
             typer.echo(f"crowdwise: {done}{how}", err=True)
             raise typer.Exit(130) from None
-    show_trained(classifier.consensus_, classifier.annotators_, known, out, console)
+    show_trained(classifier.consensus_, classifier.annotators_, known, gold, out, console)
 
 
 def finish(run: "Run") -> None:
@@ -170,3 +215,21 @@ def finish(run: "Run") -> None:
     if not (run.folder / "report.html").is_file():
         write_report(run.folder)
     rmtree(run.checkpoint, ignore_errors=True)
+
+
+def sizes_of(data: Any) -> Any:
+    """What was read, as the terminal tells it."""
+    from crowdwise.report.training import Sizes
+
+    crowd, heard = data.annotations, len(set(data.annotator.tolist()))
+    return Sizes(
+        len(data), len(data.labelled), len(crowd), heard, crowd.n_classes, data.shape.input
+    )
+
+
+def fingerprint(answers: Mapping[Any, Any] | None) -> str:
+    """How many certain answers a run was trained on, and a hash of them: not the answers."""
+    from hashlib import sha256
+
+    rows = sorted(f"{item!r} {answer!r}" for item, answer in (answers or {}).items())
+    return f"{len(rows)} answers, {sha256(chr(10).join(rows).encode()).hexdigest()[:12]}"

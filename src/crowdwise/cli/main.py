@@ -10,11 +10,14 @@ import sys
 import typer
 
 from crowdwise.cli.aggregate import aggregate
+from crowdwise.cli.compare import compare
 from crowdwise.cli.data import data
 from crowdwise.cli.demo import demo
+from crowdwise.cli.export import export
 from crowdwise.cli.fit import fit
 from crowdwise.cli.inspect import inspect
 from crowdwise.cli.methods import methods
+from crowdwise.cli.predict import predict
 from crowdwise.cli.report import report
 from crowdwise.cli.reproduce import reproduce
 from crowdwise.cli.simulate import simulate
@@ -37,6 +40,9 @@ def main() -> None:
 app.add_typer(data, name="data")
 app.command("demo")(demo)
 app.command("fit")(fit)
+app.command("predict")(predict)
+app.command("export")(export)
+app.command("compare")(compare)
 app.command("aggregate")(aggregate)
 app.command("inspect")(inspect)
 app.command("methods")(methods)

@@ -61,6 +61,33 @@ Classes = Annotated[
         help="Every class in order, with commas between; sorted, as found, if not given.",
     ),
 ]
+Features = Annotated[
+    str,
+    typer.Option(
+        metavar="PATH",
+        help="What describes the items: .npy, .npz (x, items), a .csv/.tsv/.parquet with a column "
+        "naming the item, or a folder of images named by item.",
+    ),
+]
+Items = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="Item ids of a matrix's rows, one per line (or .npy)."),
+]
+FeaturesItem = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="The item column of the features' table.")
+]
+Embed = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Read texts: tfidf (words, no model), or a sentence encoder's name or folder "
+        "(extra text).",
+    ),
+]
+TextColumns = Annotated[
+    list[str] | None,
+    typer.Option("--text", metavar="COLUMN", help="A column that holds the text; repeatable."),
+]
 OnConflict = Annotated[
     str,
     typer.Option(
@@ -151,3 +178,18 @@ def console_on(stream: Any) -> Any:
     if isinstance(stream, TextIOWrapper):
         stream.reconfigure(errors="replace")
     return Console(file=stream)
+
+
+def size_of(text: str | None) -> tuple[int, int] | None:
+    """Height and width from --image-size: 64, or HEIGHTxWIDTH.
+
+    Example:
+        >>> size_of("64"), size_of("48x64"), size_of(None)
+        ((64, 64), (48, 64), None)
+    """
+    if text is None:
+        return None
+    parts = text.lower().split("x")
+    if len(parts) > 2 or not all(part.isdecimal() and int(part) > 0 for part in parts):
+        raise InputError(f"--image-size is {text!r}; give pixels as 64 or as HEIGHTxWIDTH")
+    return int(parts[0]), int(parts[-1])

@@ -51,12 +51,18 @@ class Perfect(Method):
 
     def _learn(self, item: Tensor) -> None:
         assert self.data is not None
-        each = self.predict_each(self.data.x(item))  # (n_models, B, C)
-        label = self.certain[item]
-        loss = torch.stack([nll_loss(torch.log(p + EPS), label) for p in each]).sum()
-        for optimizer in self.optimizers:
-            optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
+        with self.ranks.cut(len(item)) as part:
+            own = item[part]
+            each = self.predict_each(self.data.x(own))  # (n_models, B, C)
+            label = self.certain[own]
+            loss = torch.stack([nll_loss(torch.log(p + EPS), label) for p in each]).sum()
+            for optimizer in self.optimizers:
+                optimizer.zero_grad()
+            self.ranks.weighted(loss, len(own)).backward()  # type: ignore[no-untyped-call]
+            used = [p for p in self.inner.parameters() if p.grad is not None]
+            means = self.ranks.mean([p.grad for p in used if p.grad is not None])
+            for parameter, gradient in zip(used, means, strict=True):
+                parameter.grad = gradient
         for optimizer in self.optimizers:
             optimizer.step()
 

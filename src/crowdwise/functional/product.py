@@ -59,9 +59,9 @@ def suits(a: Tensor, b: Tensor) -> bool:
         and a.dtype == b.dtype == torch.float32
         and a.device.type == "cpu"
         and a.ndim == b.ndim == 2
-        and a.shape[0] * a.shape[1] * b.shape[1] >= LARGE
         and not torch.compiler.is_compiling()
-        and not torch.compiler.is_exporting()
+        and not torch.compiler.is_exporting()  # sizes are symbols there, and not to be looked at
+        and a.shape[0] * a.shape[1] * b.shape[1] >= LARGE
     )
 
 
