@@ -1,8 +1,10 @@
 """Truth files: ids and labels in the crowd's kind, and what is wrong with them."""
 
+import json
+
 import pytest
 
-from crowdwise.annotations import Annotations, read_truth
+from crowdwise.annotations import Annotations, read_annotations, read_truth
 from crowdwise.errors import InputError
 
 NUMBERS = Annotations.from_triples([1, 1, 2, 3], ["a", "b", "a", "a"], [0, 1, 1, 0])
@@ -59,3 +61,32 @@ def test_bad_truth_gets_one_sentence(tmp_path, content, message):
     path.write_text(content)
     with pytest.raises(InputError, match=message):
         read_truth(path, NUMBERS)
+
+
+def label_studio(*gold: bool) -> str:
+    """Three tasks; the answers of bob are ground truth where `gold` says so."""
+    tasks = [
+        {
+            "id": task,
+            "annotations": [
+                {"completed_by": who, "ground_truth": who == "bob" and marked, "result": [result]}
+                for who, said in (("ann", "cat"), ("bob", "dog"))
+                for result in [
+                    {"from_name": "animal", "type": "choices", "value": {"choices": [said]}}
+                ]
+            ],
+        }
+        for task, marked in enumerate(gold)
+    ]
+    return json.dumps(tasks)
+
+
+def test_label_studios_ground_truth_is_a_truth(tmp_path):
+    path = tmp_path / "export.json"
+    path.write_text(label_studio(True, False, True))
+    crowd = read_annotations(path)
+    assert read_truth(path, crowd) == {0: "dog", 2: "dog"}
+    assert read_truth(path, crowd, label="animal") == {0: "dog", 2: "dog"}
+    path.write_text(label_studio(False, False))
+    with pytest.raises(InputError, match="no annotation is marked as ground truth"):
+        read_truth(path, crowd)

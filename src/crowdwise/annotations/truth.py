@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crowdwise.annotations.exports import label_studio
 from crowdwise.annotations.kinds import as_kind_of, kind_name
-from crowdwise.annotations.source import open_source
+from crowdwise.annotations.source import Source, open_source
 from crowdwise.annotations.tabular import kind_of_table, read_table
+from crowdwise.annotations.vocabulary import Coded, Where, encode
 from crowdwise.errors import InputError
 
 if TYPE_CHECKING:
@@ -27,12 +29,17 @@ def read_truth(
     With `annotations`, ids and labels come in their kind, and only their items are kept.
 
     Args:
-        path: CSV, TSV, JSON lines or Parquet, gzip of one, or `-` for standard input.
+        path: CSV, TSV, JSON lines or Parquet, gzip of one, or `-` for standard input; or Label
+            Studio's JSON, of which the annotations marked as ground truth are taken.
         annotations: the crowd whose truth this is.
-        item, label: column names; found by their usual names when None.
+        item, label: column names; found by their usual names when None. In Label Studio's JSON
+            `label` is the question (from_name).
     """
     source = open_source(path)
-    columns, where = read_table(source, kind_of_table(source), {"item": item, "truth": label})
+    if label_studio.detect(source.head(), source.name):
+        columns, where = _marked_as_gold(source, label)
+    else:
+        columns, where = read_table(source, kind_of_table(source), {"item": item, "truth": label})
     (items, ids), (labels, classes) = columns["item"], columns["truth"]
     rows, first = np.unique(items, return_index=True)
     contradicting = np.flatnonzero(labels != labels[first][np.searchsorted(rows, items)])
@@ -58,6 +65,22 @@ def read_truth(
     converted = as_kind_of(covered.values(), annotations.classes)
     _check_classes(source.name, dict(zip(covered, converted, strict=True)), annotations)
     return dict(zip(covered, converted, strict=True))
+
+
+def _marked_as_gold(source: Source, question: str | None) -> tuple[dict[str, Coded], Where]:
+    answers = label_studio.parse(source.read(), source.name, from_name=question)
+    gold = answers.filter("gold")
+    if gold.is_empty():
+        raise InputError(
+            f"{source.name}: no annotation is marked as ground truth; mark some in Label Studio, "
+            "or give the truth as a table"
+        )
+
+    def where(row: int) -> str:
+        return f"{source.name}, ground truth {row + 1}"
+
+    item, label = encode(gold["item"], "item", where), encode(gold["label"], "truth", where)
+    return {"item": item, "truth": label}, where
 
 
 def _check_classes(name: str, truth: dict[Any, Any], annotations: Annotations) -> None:
