@@ -29,7 +29,7 @@ from crowdwise.annotations.table import Annotations
 
 LEDGER = Path("docs/results/ledgers/consensus.jsonl")
 FOLDS = 5
-SEEDS = {"music": 3, "labelme": 1, "rte": 1, "cifar10n": 1}
+SEEDS = {"music": 3, "labelme": 1, "rte-text": 1, "cifar10n": 1}
 Line = dict[str, Any]
 ROWS = ("fit", "majority", "crowd-kit", "crowdlab", "aggregate")
 
@@ -46,7 +46,7 @@ class Data:
 
 
 def load(name: str) -> Data:
-    if name == "rte":
+    if name == "rte-text":
         return load_rte(Path(os.environ["CROWDWISE_DATA"]))
     from crowdwise import datasets
 

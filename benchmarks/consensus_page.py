@@ -20,8 +20,8 @@ NAMES = {
 TITLES = {
     "music": "MUSIC",
     "labelme": "LabelMe",
-    "rte": "RTE, text",
-    "cifar10n": "CIFAR-10N, features",
+    "rte-text": "RTE",
+    "cifar10n": "CIFAR-10N",
 }
 OTHERS = ("majority", "crowd-kit", "crowdlab")
 
@@ -31,8 +31,8 @@ HEAD = """# Consensus and classifier beside others
 
 Share of right answers in percent; nothing is tuned per data set. *Consensus*: the labelled items,
 their truth hidden from everyone; ties of majority vote count as their expected share. *Classifier*:
-items of the test set, which nobody labelled. Means over seeds
-(± standard deviation, n - 1) of the classifiers; the crowds are what they are. Seeds: {seeds}.
+items of the test set, which nobody labelled. Means over seeds of the classifiers (± standard
+deviation, n - 1); the crowds are what they are. Seeds: {seeds}.
 Machine: {machine}, one thread.
 
 * `crowdwise fit` is the command with its defaults: the consensus column is its `consensus_`, the
@@ -49,7 +49,7 @@ MUSIC: 700 pieces and 300 for test, raw features. LabelMe: 1,000 images and 1,18
 features, no augmentation. RTE: 600 pairs of sentences and 200 for test (every fourth pair, its
 labels kept back), TF-IDF components: features that hardly tell the classes. CIFAR-10N: 45,000
 images and 10,000 for test, 256 frozen features; its annotators cannot be told apart by their
-errors.
+errors. One item is 0.14 points of MUSIC's consensus, 0.10 of LabelMe's, 0.17 of RTE's.
 """
 
 

@@ -31,7 +31,7 @@ class NaiveCCC(CCC):
         self.teams = [
             Team([peer], [k], Alone(peer.net), options) for k, peer in enumerate(self._peers())
         ]
-        self.optimizers = [team.optimizer for team in self.teams]
+        self.optimizers = [one for team in self.teams for one in team.optimizers]
 
     def start(self, data: CrowdData) -> None:
         super().start(data)
@@ -43,7 +43,7 @@ class NaiveCCC(CCC):
 
     def _update(self, team: Team, batch: CrowdBatch) -> Tensor:
         (k,) = team.members
-        peer, optimizer = self._peers()[k], team.optimizer
+        peer, (optimizer,) = self._peers()[k], team.optimizers
         y = self.labels[batch.item]  # (B, R, C)
         V = self.correction(k, batch.x, y) if self.distilled else torch.zeros_like(peer.V)
         loss = crowd_loss(peer.net(batch.x), corrected(peer, peer.T, V), y)

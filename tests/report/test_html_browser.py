@@ -182,26 +182,29 @@ def test_markup_in_names_stays_text(chromium: Page, tmp_path: Path) -> None:
     assert chromium.run("document.querySelector('h1').textContent") == "<i>run"
 
 
-def test_suspects_can_be_singled_out_and_a_row_says_why(chromium: Page, tmp_path: Path) -> None:
-    folder = runs.write(tmp_path / "run", runs.crowd(items=300, annotators=60))
+def suspect(folder: Path) -> None:
+    """Give the run's annotators what `fit` says of them: intervals, and every twentieth's fault."""
     frame = pl.read_parquet(folder / "annotators.parquet")
     rows = np.arange(len(frame))
-    frame = frame.with_columns(
-        pl.Series("accuracy_low", np.full(60, 0.25)),
-        pl.Series("accuracy_high", np.full(60, 0.75)),
+    why = [f"says <b>cat</b> always, {r}" if r % 20 == 3 else None for r in rows]
+    frame.with_columns(
+        pl.Series("accuracy_low", np.full(len(rows), 0.25)),
+        pl.Series("accuracy_high", np.full(len(rows), 0.75)),
         pl.Series("suspected_spammer", rows % 20 == 3),
-        pl.Series(
-            "reason", [f"says <b>cat</b> always, {r}" if r % 20 == 3 else None for r in rows]
-        ),
-    )
-    frame.write_parquet(folder / "annotators.parquet")
+        pl.Series("reason", why),
+    ).write_parquet(folder / "annotators.parquet")
+
+
+def test_suspects_can_be_singled_out_and_a_row_says_why(chromium: Page, tmp_path: Path) -> None:
+    folder = runs.write(tmp_path / "run", runs.crowd(items=300, annotators=60))
+    suspect(folder)
     chromium.complaints.clear()
     chromium.look(1200)
     chromium.open(write_report(folder))
     heads = chromium.run(
         "[...document.querySelectorAll('[data-table=annotators] thead th')].map(h => h.textContent)"
     )
-    assert "suspected of spam" in heads
+    assert "spam?" in heads
     assert not {"reason", "accuracy low", "accuracy high"} & set(heads)
     assert all("25–75%" in text for text in column(chromium, 2))
     chromium.run("document.querySelector('[data-table=annotators] input[type=checkbox]').click()")
@@ -217,7 +220,8 @@ def test_ten_thousand_annotators_open_in_three_seconds(chromium: Page, tmp_path:
     classes = [f"class {c}" for c in range(10)]
     crowd = runs.crowd(items=100_000, annotators=10_000, classes=classes)
     groups = np.arange(10_000) // 300
-    report = write_report(runs.write(tmp_path / "run", crowd, groups, epochs=2000))
+    suspect(folder := runs.write(tmp_path / "run", crowd, groups, epochs=2000))
+    report = write_report(folder)
     assert report.stat().st_size < 10e6
     chromium.complaints.clear()
     chromium.look(1200)

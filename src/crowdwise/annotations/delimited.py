@@ -115,7 +115,10 @@ def _scan(
 def _parts(
     table: pl.LazyFrame, wanted: list[str], mine: pl.Expr | None
 ) -> Iterator[tuple[pl.DataFrame, bool]]:
-    """The wanted columns, some rows at a time, and whether one of these rows ends in nothing."""
+    """The wanted columns, some rows at a time, and whether one of these rows ends in nothing.
+
+    polars calls `collect_batches` unstable: `tests/annotations/test_readers.py` would notice.
+    """
     batches: list[pl.DataFrame] = []
     some_last_empty = False
     for batch in table.collect_batches():

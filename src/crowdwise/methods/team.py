@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
+from torch.optim import Optimizer, SparseAdam
 
 from crowdwise.batches import CrowdBatch, CrowdShape
 from crowdwise.functional.crowd import (
@@ -17,10 +18,11 @@ from crowdwise.functional.crowd import (
 )
 from crowdwise.methods.base import make_optimizer
 from crowdwise.methods.options import Options
-from crowdwise.methods.passes import Alone, Nets
+from crowdwise.methods.passes import Alone, Nets, Pass
 from crowdwise.methods.together import Together, tie
 from crowdwise.nets.net import Net
 
+MANY = 10_000  # annotators from whom on a step over all of T costs more than the batch
 EPS = 1e-5  # added to the probability of an observed label before the logarithm
 
 
@@ -56,7 +58,22 @@ class Team:
         self.members = members  # their numbers among all peers
         self.nets = nets
         self.T = torch.empty(0)
-        self.optimizer = make_optimizer(options, [p for peer in peers for p in peer.parameters()])
+        weights = [weight for peer in peers for weight in peer.net.parameters()]
+        confusions = [peer.T for peer in peers]
+        self.sparse = (
+            len(confusions[0]) >= MANY and options.optimizer == "adam" and not options.weight_decay
+        )
+        if self.sparse:
+            sparse = SparseAdam(confusions, options.lr)
+            self.optimizers: list[Optimizer] = [make_optimizer(options, weights), sparse]
+        else:
+            self.optimizers = [make_optimizer(options, weights + confusions)]
+
+    @property
+    def rate(self) -> float:
+        """The learning rate, which the virtual step takes as well."""
+        rate: float = self.optimizers[0].param_groups[0]["lr"]
+        return rate
 
     def tie(self) -> None:
         """Make the peers' tensors slices of the team's, unless they are: a copy's are not."""
@@ -66,6 +83,16 @@ class Team:
         self.T = tie([peer.T for peer in self.peers])
         self.V = tie([peer.V for peer in self.peers])
         self.group = tie([peer.group for peer in self.peers])
+        self.look()
+
+    def look(self) -> None:
+        """Note the largest entry of every annotator's T, after it was changed from outside."""
+        if self.sparse and len(self.T):
+            self.largest_of = self.T.flatten(2).amax(dim=2)  # (K, R)
+
+    def largest(self) -> Tensor:
+        """max(T) of every peer, (K,)."""
+        return self.largest_of.amax(dim=1) if self.sparse else self.T.flatten(1).amax(dim=1)
 
     def labels(self, batch: CrowdBatch) -> Labels:
         """The batch's labels, once for every peer."""
@@ -80,10 +107,20 @@ class Team:
             sizes=(K, len(batch), R, self.V.shape[1]),
         )
 
-    def set_gradient(self, dT: Tensor) -> None:
-        """The gradient of every peer's T."""
-        for peer, gradient in zip(self.peers, dT, strict=True):
+    def step(self, seen: Pass, labels: Labels, crowd: CrowdGradients) -> None:
+        """One step of every optimiser down the gradients of the peers' losses."""
+        for optimizer in self.optimizers:
+            optimizer.zero_grad()
+        seen.backward(labels.per_peer(crowd.dz))
+        gradients = labels.sparsely(crowd.dt) if self.sparse else labels.by_annotator(crowd.dt)
+        for peer, gradient in zip(self.peers, gradients, strict=True):
             peer.T.grad = gradient
+        with torch.sparse.check_sparse_tensor_invariants(False):  # type: ignore[no-untyped-call]
+            for optimizer in self.optimizers:
+                optimizer.step()
+        if self.sparse:
+            moved = labels.of_annotator(self.T).flatten(1).amax(dim=1)
+            self.largest_of.view(-1)[labels.annotator] = moved
 
 
 @dataclass(frozen=True)
@@ -121,6 +158,15 @@ class Labels:
         """Sums over each annotator's labels, (K, R, C, C)."""
         K, _, R, _ = self.sizes
         return scatter(dt, self.annotator, K * R).view(K, R, *dt.shape[1:])
+
+    def sparsely(self, dt: Tensor) -> list[Tensor]:
+        """What `by_annotator` gives, as K sparse tensors (R, C, C)."""
+        K, _, R, _ = self.sizes
+        each = zip(self.annotator.view(K, -1) % R, dt.view(K, -1, *dt.shape[1:]), strict=True)
+        return [
+            torch.sparse_coo_tensor(where[None], values, (R, *dt.shape[1:]), check_invariants=False)
+            for where, values in each
+        ]
 
     def by_group(self, dt: Tensor) -> Tensor:
         """Sums over each group's labels, (K, G, C, C)."""

@@ -17,7 +17,7 @@ from crowdwise.report.html_tables import Findings, shown
 MATRIX_BYTES = 3_000_000  # confusion matrices on the page: one byte per cell, most labels first
 _SHARES = ("accuracy", "corrected_accuracy")
 _NARROW = ("annotator", "labels", "accuracy")  # what a phone has room for
-_TITLES = {"corrected_accuracy": "corrected", "suspected_spammer": "suspected of spam"}
+_TITLES = {"corrected_accuracy": "corrected", "suspected_spammer": "spam?"}
 # Told where a row opens; a table with all of it would fit no screen.
 _OPENED = ("accuracy_low", "accuracy_high", "bias", "leans_to", "reason")
 REASON = 400  # characters of a reason: a sentence or two, whatever the classes are called

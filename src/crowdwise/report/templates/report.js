@@ -194,7 +194,7 @@
 
     function rowsOf(i) {
       const button = make("button", { type: "button", class: "open", "aria-expanded": open.has(i) }, make("bdi", { text: formatted(columns[0], values[columns[0].key][i]) }));
-      const row = make("tr", {}, make("th", { scope: "row" }, button));
+      const row = make("tr", { class: values.suspected_spammer?.[i] === "yes" ? "suspected" : null }, make("th", { scope: "row" }, button));
       for (const column of columns.slice(1)) {
         const value = values[column.key][i];
         const cell = make("td", { class: classOf(column), text: formatted(column, value) });
