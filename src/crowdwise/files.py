@@ -10,6 +10,7 @@ from pathlib import Path
 from crowdwise.errors import InputError
 
 _PART = ".part"  # how a temporary file's name ends
+FLOOR, RATIO = 2**26, 100  # bytes that any file may unpack to, and times its own size
 _SYSTEM = re.compile(r"\(os error (\d+)\)")  # in the words of Rust's libraries
 _LEFT = re.compile(r"\..+\.[a-z0-9_]{8}\.part")
 
@@ -74,6 +75,22 @@ def sweep(folder: str | Path) -> None:
     for path in Path(folder).glob(f".*{_PART}"):
         if _LEFT.fullmatch(path.name):
             path.unlink(missing_ok=True)
+
+
+def refuse_bomb(path: str | Path, unpacked: int, packed: int) -> None:
+    """Refuse a file of `packed` bytes that says it holds far more: memory is bounded by the file.
+
+    Example:
+        >>> refuse_bomb("crowd.csv.gz", unpacked=10**9, packed=10**8)
+        >>> refuse_bomb("crowd.csv.gz", unpacked=10**9, packed=10**5)
+        Traceback (most recent call last):
+        crowdwise.errors.InputError: crowd.csv.gz: holds 954 MiB or more in a file of 0 MiB; ...
+    """
+    if unpacked > FLOOR + RATIO * packed:
+        raise InputError(
+            f"{path}: holds {unpacked / 2**20:,.0f} MiB or more in a file of "
+            f"{packed / 2**20:,.0f} MiB; if you trust it, save it without compression"
+        )
 
 
 def _reason(error: Exception) -> str | None:

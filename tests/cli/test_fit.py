@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+import torch
 
 import crowdwise
 from crowdwise.cli.main import run
@@ -188,6 +189,7 @@ def test_metrics_for_tensorboard(fit: Command) -> None:
             "item photo 04: its features",
         ),
         ({"b": pl.lit(1e300)}, [], "NaN or infinity"),
+        ({name: pl.lit(2.5) for name in "abc"}, [], "every item has the same features"),
     ],
 )
 def test_a_fault_is_one_sentence_and_leaves_no_run(
@@ -285,6 +287,34 @@ def test_a_signal_keeps_the_state_and_resume_ends_in_the_same_bytes(
     code, out, _ = fit(*command, "--resume")  # finished: nothing but the report is left to do
     assert (code, "finished already" in out) == (0, True)
     assert {path.name: path.read_bytes() for path in Path("run").iterdir()} == found
+
+
+def test_a_column_that_tells_nothing_is_named(fit: Command) -> None:
+    table(X).with_columns(b=pl.lit(7)).write_csv("x.csv")
+    code, _, err = fit("labels.csv", "--features", "x.csv", "--out", "run", *QUICK)
+    assert (code, len(err.splitlines())) == (0, 1)
+    assert "x.csv: 1 of 3 columns are the same for every item and tell nothing: 'b'" in err
+    assert np.isfinite(crowdwise.load("run").predict_proba(X)).all()
+
+
+def test_meta_gradients_that_are_not_finite_are_counted(
+    fit: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from crowdwise.methods import team
+
+    once = iter([True])
+    along = team.crowd_gradients_along
+
+    def broken(*given: torch.Tensor) -> torch.Tensor:
+        return along(*given) * (float("nan") if next(once, False) else 1)
+
+    monkeypatch.setattr(team, "crowd_gradients_along", broken)
+    options = ("--set", "warmup_epochs=1", "--set", "n_groups=2")
+    code, _, err = fit("labels.csv", "--features", "x.csv", "--out", "run", *QUICK, *options)
+    assert (code, len(err.splitlines())) == (0, 1)
+    counts = [epoch.get("skipped_corrections", 0) for epoch in crowdwise.load("run").history_]
+    assert f"{counts[1]} corrections were left out" in err
+    assert (counts[0], counts[1] > 0, counts[2]) == (0, True, 0)
 
 
 def test_training_that_diverges_leaves_no_state_to_go_on_from(fit: Command) -> None:

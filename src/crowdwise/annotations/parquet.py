@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping
+from errno import ENOENT
+from pathlib import Path
 
 import polars as pl
 
@@ -11,14 +13,21 @@ from crowdwise.annotations.shares import Share
 from crowdwise.annotations.source import Source
 from crowdwise.annotations.vocabulary import Coded, Where, encode
 from crowdwise.errors import InputError
+from crowdwise.files import refuse_bomb
 
+VALUE = 8  # bytes of a value in memory
 FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError)
 
 
 def names(source: Source) -> list[str]:
-    """The column names."""
+    """The column names; a table that says it has far more rows than its bytes hold is refused."""
     try:
-        return _scan(source).collect_schema().names()
+        scan = _scan(source)
+        packed = source.path.stat().st_size if source.path else len(source.data)
+        _refuse_many_rows(scan, source.name, packed)
+        return scan.collect_schema().names()
+    except InputError:
+        raise
     except FAILURES as error:
         raise _broken(source, error) from error
 
@@ -57,6 +66,19 @@ def _scan(source: Source) -> pl.LazyFrame:
     if isinstance(data, bytes):
         return pl.scan_parquet(io.BytesIO(data))
     return pl.scan_parquet(data, glob=False, hive_partitioning=False)
+
+
+def whole_table(path: Path) -> pl.DataFrame:
+    """Every column of the file of that very name, its rows bounded by its size."""
+    if not path.is_file():
+        raise FileNotFoundError(ENOENT, "no such file")
+    scan = pl.scan_parquet(path, glob=False, hive_partitioning=False)
+    _refuse_many_rows(scan, str(path), path.stat().st_size)
+    return scan.collect()
+
+
+def _refuse_many_rows(scan: pl.LazyFrame, name: str, packed: int) -> None:
+    refuse_bomb(name, VALUE * scan.select(pl.len()).collect().item(), packed)
 
 
 def _broken(source: Source, error: BaseException) -> InputError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import sys
 import zlib
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from crowdwise.errors import InputError
+from crowdwise.files import FLOOR, RATIO, refuse_bomb
 
 HEAD = 65_536  # bytes looked at to tell what a file is
 FOREIGN = {
@@ -99,7 +101,11 @@ def _unpacked(name: str, data: bytes) -> Source:
     if not data.startswith(b"\x1f\x8b"):
         return Source(name, None, data)
     try:
-        return Source(name, None, gzip.decompress(data))
+        most = FLOOR + RATIO * len(data)
+        with gzip.open(io.BytesIO(data)) as file:
+            unpacked = file.read(most + 1)
+        refuse_bomb(name, len(unpacked), len(data))
+        return Source(name, None, unpacked)
     except EOFError as error:
         raise InputError(
             f"{name}: the gzip file ends too early, it was cut off; copy or download it again"

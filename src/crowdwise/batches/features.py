@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 import zipfile
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,17 +16,20 @@ from numpy.typing import NDArray
 
 from crowdwise.annotations import Annotations
 from crowdwise.annotations.columns import find_columns, listed
+from crowdwise.annotations.parquet import whole_table
 from crowdwise.batches.source import Source
 from crowdwise.batches.text import WordVectors
 from crowdwise.errors import InputError
+from crowdwise.files import refuse_bomb
 
 TABLES = (".csv", ".tsv", ".parquet")
 USUAL_TEXT = ("text", "sentence", "document", "content", "body", "message", "comment", "review")
 MAPPED = 2**28  # bytes; a larger .npy stays in its file, and batches read their rows from it
 DAMAGE = (  # what the readers raise when a file is not what its name says
-    *(OSError, EOFError, ValueError, MemoryError, zipfile.BadZipFile, zlib.error),
-    pl.exceptions.PolarsError,
+    *(OSError, EOFError, ValueError, TypeError, RuntimeError, MemoryError, TokenError),
+    *(zipfile.BadZipFile, zlib.error, pl.exceptions.PolarsError, pl.exceptions.PanicException),
 )
+Parts = tuple[NDArray[Any], list[Any] | None, list[str] | None]  # rows, their items, columns
 
 
 class Features(NamedTuple):
@@ -34,6 +39,24 @@ class Features(NamedTuple):
     items: Sequence[Any] | None
     note: str | None = None  # what was decided on the way, for people
     words: WordVectors | None = None  # where texts became vectors by their words
+    columns: Sequence[str] | None = None  # their names, where `x` comes from a table
+
+    def constant(self) -> list[str]:
+        """Columns that are the same for every item; of a matrix of numbers that is in memory.
+
+        Example:
+            >>> Features(np.array([[1, 5], [2, 5]]), None).constant()
+            ['column 1 (counted from 0)']
+        """
+        x = self.x
+        if not isinstance(x, np.ndarray) or isinstance(x, np.memmap) or self.words is not None:
+            return []
+        if x.ndim != 2 or len(x) < 2:
+            return []
+        same = np.flatnonzero((x == x[0]).all(axis=0)).tolist()
+        if self.columns is not None:
+            return [repr(self.columns[j]) for j in same]
+        return [f"column {j} (counted from 0)" for j in same]
 
     def items_for(self, annotations: Annotations) -> Sequence[Any]:
         """The rows' items; where none are named, a crowd whose items are numbers counts rows."""
@@ -74,7 +97,7 @@ def read_features(
     if items is not None and kind in TABLES:
         raise InputError(f"{path}: a table names its items itself; leave --items out")
     try:
-        x, named = _table(file, item, strict) if kind in TABLES else _matrix(file)
+        x, named, columns = _table(file, item, strict) if kind in TABLES else _matrix(file)
     except InputError:
         raise
     except DAMAGE as error:
@@ -88,7 +111,7 @@ def read_features(
         )
     if named is not None and len(named) != len(x):
         raise InputError(f"{items or path}: {len(named)} item ids for {len(x)} rows of features")
-    return Features(x, named)
+    return Features(x, named, columns=columns)
 
 
 def read_texts(
@@ -145,35 +168,48 @@ def _text_column(table: pl.DataFrame, file: Path) -> list[str]:
     raise InputError(f"{file}: {found}; name it with --text COLUMN (repeatable)")
 
 
-def _matrix(file: Path) -> tuple[NDArray[Any], list[Any] | None]:
+def _matrix(file: Path) -> Parts:
     if file.suffix.lower() == ".npy" and file.stat().st_size >= MAPPED:
         rows = np.load(file, mmap_mode="r", allow_pickle=False)
         if rows.flags.c_contiguous:  # else a row lies all over the file
-            return rows, None
+            return rows, None, None
         del rows
-    with file.open("rb") as stream:  # np.load would leave a damaged archive open
+    # np.load would leave a damaged archive open, and warns of headers that Python 2 wrote
+    with file.open("rb") as stream, warnings.catch_warnings(action="ignore"):
         found = np.load(stream, allow_pickle=False)
         if isinstance(found, np.ndarray):
-            return found, None
+            return found, None, None
         if "x" not in found:
             raise InputError(f"{file}: has arrays {listed(found.files)}; name the features x")
-        return found["x"], found["items"].tolist() if "items" in found else None
+        for member in found.zip.infolist():
+            refuse_bomb(file, member.file_size, file.stat().st_size)
+        arrays = {name: found[name] for name in ("x", "items") if name in found}
+        for name, array in arrays.items():
+            if not isinstance(array, np.ndarray):
+                raise InputError(f"{file}: {name} is no array; save it with np.savez")
+        return arrays["x"], arrays["items"].tolist() if "items" in arrays else None, None
 
 
-def _table(file: Path, item: str | None, strict: bool) -> tuple[NDArray[Any], list[Any]]:
+def _table(file: Path, item: str | None, strict: bool) -> Parts:
     table, column = _open_table(file, item, strict)
     _once(table[column], file)
     ids = table[column].to_list()
-    parts = [_numbers(values, ids, file) for values in table.drop(column)]
+    described = table.drop(column)
+    parts = [_numbers(values, ids, file) for values in described]
     if not parts:
         raise InputError(f"{file}: there is no column beside {column!r}; add the features")
-    return np.concatenate(parts, axis=1), ids
+    names = [
+        name if part.shape[1] == 1 else f"{name}[{j}]"
+        for name, part in zip(described.columns, parts, strict=True)
+        for j in range(part.shape[1])
+    ]
+    return np.concatenate(parts, axis=1), ids, names
 
 
 def _open_table(file: Path, item: str | None, strict: bool) -> tuple[pl.DataFrame, str]:
     """The table and the name of its item column; ids are as they are written: 007 is not 7."""
     if file.suffix.lower() == ".parquet":
-        table = pl.read_parquet(file)
+        table = whole_table(file)
         return table, _item_column(table.columns, item, file, strict)
     comma = "\t" if file.suffix.lower() == ".tsv" else ","
     column = _item_column(pl.read_csv(file, separator=comma, n_rows=0).columns, item, file, strict)
@@ -231,8 +267,11 @@ def _numbers(column: pl.Series, ids: list[Any], file: Path) -> NDArray[np.float3
 def _ids(file: Path) -> list[Any]:
     try:
         if file.suffix.lower() == ".npy":
-            ids: list[Any] = np.load(file, allow_pickle=False).tolist()
-            return ids
+            with file.open("rb") as stream:
+                ids = np.load(stream, allow_pickle=False)
+            if not isinstance(ids, np.ndarray) or ids.ndim != 1:
+                raise ValueError("no list of ids")
+            return list(ids.tolist())
         return file.read_text(encoding="utf-8-sig").rstrip().splitlines()
     except DAMAGE as error:
         raise InputError(
@@ -243,4 +282,4 @@ def _ids(file: Path) -> list[Any]:
 def _reason(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
-    return str(error).partition("\n")[0] or type(error).__name__
+    return str(error).partition("\n")[0][:200] or type(error).__name__

@@ -130,12 +130,13 @@ def fit(
 
     # torch takes seconds to load: what is wrong with the table is said before
     from crowdwise.annotations.align import aligned
+    from crowdwise.annotations.columns import listed
     from crowdwise.annotations.truth import read_truth
     from crowdwise.batches.describe import describe
     from crowdwise.engine.checkpoint import Checkpoints
     from crowdwise.engine.progress import show_epochs
     from crowdwise.engine.tensorboard import event_files
-    from crowdwise.engine.trouble import Diverged
+    from crowdwise.engine.trouble import TRY, Diverged
     from crowdwise.estimator import CrowdClassifier
     from crowdwise.report.training import show_settings, show_trained
     from crowdwise.results.run import Run
@@ -157,6 +158,11 @@ def fit(
         known = read_truth(truth, annotations=everything, item=truth_item, label=truth_label)
     classifier = CrowdClassifier(method, net, epochs, seed, **chosen)
     start = classifier._prepare(described.x, crowd, ids, known if gold else None)
+    constant, width = described.constant(), start.data.shape.input[0]
+    if len(constant) == width:
+        raise InputError(
+            f"{features}: every item has the same features; there is nothing to tell items apart by"
+        )
     checkpoints = Checkpoints(Run(Path(out)).checkpoint, minutes, checkpoint_epochs)
     begin = Run.resume if resume else Run.create
     said = {"embed": embed, "text": text, "gold": fingerprint(known) if gold else None}
@@ -169,6 +175,12 @@ def fit(
     console = console_on(sys.stdout)
     if described.note:
         console.print(described.note, markup=False, highlight=False, soft_wrap=True)
+    if constant:
+        typer.echo(
+            f"crowdwise: {features}: {len(constant)} of {width} columns are the "
+            f"same for every item and tell nothing: {listed(constant, 5)}",
+            err=True,
+        )
     named = {"method": method != "ccc", "net": net != "auto", "epochs": epochs is not None}
     given_names = {*chosen, *(name for name, by_hand in named.items() if by_hand)}
     sizes = sizes_of(start.data)
@@ -201,6 +213,12 @@ def fit(
             )
             typer.echo(f"crowdwise: {done}{how}", err=True)
             raise typer.Exit(130) from None
+    if skipped := sum(int(epoch.get("skipped_corrections", 0)) for epoch in classifier.history_):
+        typer.echo(
+            f"crowdwise: {skipped} corrections were left out, as their meta gradient was not "
+            f"finite; metrics.jsonl has the epochs. If they are many: {TRY}",
+            err=True,
+        )
     show_trained(classifier.consensus_, classifier.annotators_, known, gold, out, console)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from errno import ENOENT
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from torch._subclasses.fake_tensor import (
 
 from crowdwise.engine.config import Config, damaged
 from crowdwise.errors import InputError
-from crowdwise.files import whole
+from crowdwise.files import refuse_bomb, whole
 from crowdwise.results.run import Run
 
 FRAMES = {  # what a run folder holds as <name>.parquet, and the columns read from it
@@ -58,7 +59,14 @@ class Saved:
     def load_into(self, model: nn.Module) -> None:
         """Put the weights into a model built from the same config."""
         self._check(model)
-        model.load_state_dict(load_file(self._weights))
+        weights = load_file(self._weights)
+        for name, value in model.state_dict().items():
+            if weights[name].dtype != value.dtype:
+                raise InputError(
+                    f"{self._weights}: {name} holds {weights[name].dtype}, not {value.dtype}; the "
+                    "run is damaged, or this is not its net"
+                )
+        model.load_state_dict(weights)
 
     def _check(self, model: nn.Module) -> None:
         wanted = {name: tuple(value.shape) for name, value in model.state_dict().items()}
@@ -136,7 +144,14 @@ def read_run(folder: str | Path) -> Saved:
 
 def _frame(path: Path, columns: tuple[str, ...]) -> pl.DataFrame:
     try:
-        frame = pl.read_parquet(path)
+        if not path.is_file():
+            raise FileNotFoundError(ENOENT, "no such file")
+        scan = pl.scan_parquet(path, glob=False, hive_partitioning=False)
+        rows = scan.select(pl.len()).collect().item()
+        refuse_bomb(path, 8 * rows, path.stat().st_size)
+        frame = scan.collect()
+    except InputError:
+        raise
     except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise InputError(f"{path}: cannot be read ({error}); the run is damaged") from error
     missing = [name for name in columns if name not in frame.columns]

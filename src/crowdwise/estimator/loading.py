@@ -43,7 +43,8 @@ def load(
     except InputError:
         raise
     except (AttributeError, TypeError, ValueError, RuntimeError, MemoryError) as error:
-        raise damaged(folder, f"asks for a model that cannot be built ({error})") from error
+        reason = str(error).partition("\n")[0]
+        raise damaged(folder, f"asks for a model that cannot be built ({reason})") from error
     saved.load_into(classifier.model_)
     classifier.model_.eval()
     classifier.history_ = saved.history

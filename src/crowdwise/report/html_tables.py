@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from crowdwise.annotations.parquet import whole_table
 from crowdwise.annotations.table import Annotations
 from crowdwise.errors import InputError
 from crowdwise.results.run import Run
@@ -95,6 +96,8 @@ def _read(run: Run, name: str) -> pl.DataFrame:
             "version"
         )
     try:
-        return pl.read_parquet(path)
-    except (OSError, pl.exceptions.PolarsError) as error:
+        return whole_table(path)
+    except InputError:
+        raise
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise InputError(f"{path}: cannot be read ({error}); the run is damaged") from error

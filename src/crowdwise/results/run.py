@@ -68,6 +68,8 @@ class Run:
                 raise InputError(f"{folder}: is not empty and holds no run; name another folder")
         elif folder.exists():
             raise InputError(f"{folder}: is a file; name a folder for the run")
+        if self.checkpoint.is_symlink():  # of a run from elsewhere: it may point anywhere
+            raise InputError(f"{self.checkpoint}: is a link; remove it")
         write_text(self._config, json.dumps(config, indent=1, sort_keys=True) + "\n")
         return self
 
@@ -136,7 +138,7 @@ def _text(path: Path) -> str:
 
 
 def _lines(path: Path) -> list[dict[str, Any]]:
-    if not path.exists():
+    if not path.is_file():
         return []
     lines = _text(path).split("\n")[:-1]
     return [_object(path, line) for line in lines]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from tokenize import TokenError
 from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,12 +51,16 @@ def read_truth(path: str | Path, item: str | None = None, label: str | None = No
         return Truth(load_array(path), None)
     import polars as pl
 
+    from crowdwise.annotations.parquet import whole_table
+
     try:
         if Path(path).suffix == ".parquet":
-            frame = pl.read_parquet(path)
+            frame = whole_table(Path(path))
         else:
             source = sys.stdin.buffer.read() if str(path) == "-" else Path(path)
             frame = pl.read_csv(source, infer_schema_length=None)
+    except InputError:
+        raise
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({_why(error)}); check the name") from error
     except pl.exceptions.PolarsError as error:
@@ -89,11 +95,14 @@ def read_truth(path: str | Path, item: str | None = None, label: str | None = No
 def load_array(path: str | Path) -> NDArray[Any]:
     """Load a .npy file, never unpickling anything."""
     try:
-        loaded: NDArray[Any] = np.load(path, mmap_mode=None, allow_pickle=False)
+        with Path(path).open("rb") as file:
+            loaded = np.load(file, allow_pickle=False)
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({_why(error)}); check the name") from error
-    except ValueError as error:
+    except (ValueError, TypeError, MemoryError, EOFError, BadZipFile, TokenError) as error:
         raise InputError(f"{path}: is not an array of numbers or text in .npy form") from error
+    if not isinstance(loaded, np.ndarray):
+        raise InputError(f"{path}: is an archive of arrays; give one array in .npy form")
     return loaded
 
 
