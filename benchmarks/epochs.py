@@ -2,7 +2,8 @@
 
     CROWDWISE_DATA=… python -m benchmarks.epochs                      both parts, into epochs.json
     CROWDWISE_DATA=… python -m benchmarks.epochs --part features      one of them
-    python -m benchmarks.epochs --items 600                           a rehearsal, written nowhere
+    python -m benchmarks.epochs --share 4                             a quarter of every epoch
+    python -m benchmarks.epochs --share 60                            a rehearsal, written nowhere
 
 features: 45,000 items of 256 frozen features, 10,000 more scored, R = 747, three labels each
 (CIFAR-10N's shape), the net `mlp`; wanted is 1/4 of naive. images: 54,000 pictures of 28×28×1,
@@ -49,12 +50,13 @@ def crowd(n_items: int, n_annotators: int) -> Annotations:
     return Annotations(item, annotator.ravel(), label, *ids)
 
 
-def epochs(kind: str, part: str, n_items: int, n_epochs: int, given: dict) -> list[float]:
-    """Seconds of each epoch."""
-    shape, whole, scored, n_annotators, net, _ = PARTS[part]
+def epochs(kind: str, part: str, share: int, n_epochs: int, given: dict) -> list[float]:
+    """Seconds of each epoch over one part in `share` of the items."""
+    shape, n_items, scored, n_annotators, net, _ = PARTS[part]
+    n_items, scored = n_items // share, scored // share
     rng = np.random.default_rng(1)
     x = rng.standard_normal((n_items, *shape), dtype=np.float32)
-    x_test = rng.standard_normal((scored * n_items // whole, *shape), dtype=np.float32)
+    x_test = rng.standard_normal((scored, *shape), dtype=np.float32)
     data = CrowdData(x, crowd(n_items, n_annotators))
     split = Split.of(x_test, rng.integers(0, 10, len(x_test)))
     options = replace(OPTIONS, epochs=n_epochs, **given)
@@ -66,28 +68,29 @@ def epochs(kind: str, part: str, n_items: int, n_epochs: int, given: dict) -> li
     return np.diff([start, *ends]).tolist()
 
 
-def run(part: str, n_items: int | None, rounds: int, given: dict) -> None:
-    whole, wanted = PARTS[part][1], PARTS[part][5]
+def run(part: str, share: int, rounds: int, given: dict) -> None:
+    wanted = PARTS[part][5]
     times: Times = {}
     for _ in range(rounds):
         for kind in CONTESTANTS:  # one epoch each in turn, the first batches' costs included
-            seconds = epochs(kind, part, n_items or whole, 1, given)
+            seconds = epochs(kind, part, share, 1, given)
             times.setdefault(kind, []).extend(seconds)
             gc.collect()
             print(f"{part} {kind:6} {seconds[0]:7.2f} s", flush=True)
     found = ratio(times, "CCC", "naive")
     name = f"{part}, {given or 'active=head virtual=all'}: CCC / naive"
     say(name, found, wanted)
-    if n_items is None:
+    if share <= 4:
         several = {kind: spread(values) for kind, values in times.items()}
         label = " ".join([part, *(f"{k}={v}" for k, v in given.items())])
-        write(RESULT, label, {"ratio": found, "wanted": wanted, "seconds": several})
+        result = {"ratio": found, "wanted": wanted, "share": share, "rounds": rounds}
+        write(RESULT, label, {**result, "seconds": several})
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--part", choices=list(PARTS))
-    parser.add_argument("--items", type=int)
+    parser.add_argument("--share", type=int, default=1, help="one part in so many of the items")
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--active", choices=["head", "all"])
@@ -96,7 +99,7 @@ def main() -> None:
     torch.set_num_threads(chosen.threads)
     given = {k: v for k in ("active", "virtual") if (v := getattr(chosen, k))}
     for part in [chosen.part] if chosen.part else PARTS:
-        run(part, chosen.items, chosen.rounds, given)
+        run(part, chosen.share, chosen.rounds, given)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
-from torch.optim import Optimizer, SparseAdam
+from torch.optim import Optimizer
 
 from crowdwise.batches import CrowdBatch, CrowdShape
 from crowdwise.functional.crowd import (
@@ -19,6 +19,7 @@ from crowdwise.functional.crowd import (
 from crowdwise.methods.base import make_optimizer
 from crowdwise.methods.options import Options
 from crowdwise.methods.passes import Alone, Nets, Pass
+from crowdwise.methods.rows import RowAdam
 from crowdwise.methods.together import Together, tie
 from crowdwise.nets.net import Net
 
@@ -64,7 +65,7 @@ class Team:
             len(confusions[0]) >= MANY and options.optimizer == "adam" and not options.weight_decay
         )
         if self.sparse:
-            sparse = SparseAdam(confusions, options.lr)
+            sparse = RowAdam(confusions, options.lr)
             self.optimizers: list[Optimizer] = [make_optimizer(options, weights), sparse]
         else:
             self.optimizers = [make_optimizer(options, weights + confusions)]
@@ -115,9 +116,8 @@ class Team:
         gradients = labels.sparsely(crowd.dt) if self.sparse else labels.by_annotator(crowd.dt)
         for peer, gradient in zip(self.peers, gradients, strict=True):
             peer.T.grad = gradient
-        with torch.sparse.check_sparse_tensor_invariants(False):  # type: ignore[no-untyped-call]
-            for optimizer in self.optimizers:
-                optimizer.step()
+        for optimizer in self.optimizers:
+            optimizer.step()
         if self.sparse:
             moved = labels.of_annotator(self.T).flatten(1).amax(dim=1)
             self.largest_of.view(-1)[labels.annotator] = moved
