@@ -24,9 +24,10 @@ def wanted(requirement: Requirement, extras: set[str]) -> bool:
 
 
 def needed() -> dict[str, set[str]]:
-    """Every package that crowdwise[dev] brings, and theirs, each with the extras asked for."""
+    """Every package that crowdwise with all its extras brings, each with its own extras."""
     own = {canonicalize_name(PROJECT["name"]): PROJECT["optional-dependencies"]}
-    waiting = [Requirement(f"{PROJECT['name']}[dev]")]
+    every = ",".join(PROJECT["optional-dependencies"])
+    waiting = [Requirement(f"{PROJECT['name']}[{every}]")]
     found: dict[str, set[str]] = {}
     while waiting:
         requirement = waiting.pop()
@@ -42,7 +43,7 @@ def needed() -> dict[str, set[str]]:
         else:
             try:
                 texts = distribution(name).requires or []
-            except PackageNotFoundError:  # a pin, but for another system or Python
+            except PackageNotFoundError:  # pinned, but not installed here (the extra text)
                 continue
         waiting += [r for r in map(Requirement, texts) if wanted(r, found[name])]
     return found
