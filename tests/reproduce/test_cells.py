@@ -96,7 +96,7 @@ def test_the_suites_are_what_the_issue_names():
         (("real", "music", "cc", 1), "there is no method 'cc'"),
         (("real", "music", "all", 0), "--seeds is 0"),
         (("groups", "music", "ccc", 1), "leave --methods out"),
-        (("groups", "digits", "all", 1), "no group counts are laid down for 'digits'"),
+        (("groups", "cifar10n", "all", 1), "no group counts are laid down for 'cifar10n'"),
     ],
 )
 def test_what_is_not_there_is_refused(wanted, message):

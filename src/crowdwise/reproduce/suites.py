@@ -19,6 +19,7 @@ GROUPS = {  # up to R
     "labelme": (5, 15, 25, 40, 59),
     "cifar10": (5, 15, 30, 60, 120, 250),
     "fashion-mnist": (5, 15, 30, 60, 120, 250),
+    "digits": (5, 15, 30, 60, 120, 250),
 }
 LABELS_PER_ITEM = (1, 3, 5, 7, 9)
 SIMULATED = {"case": "IND-I"}  # the crowd of the paper's two ablations
