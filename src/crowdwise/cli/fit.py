@@ -130,7 +130,6 @@ def fit(
 
     # torch takes seconds to load: what is wrong with the table is said before
     from crowdwise.annotations.align import aligned
-    from crowdwise.annotations.columns import listed
     from crowdwise.annotations.truth import read_truth
     from crowdwise.batches.describe import describe
     from crowdwise.engine.checkpoint import Checkpoints
@@ -176,9 +175,10 @@ def fit(
     if described.note:
         console.print(described.note, markup=False, highlight=False, soft_wrap=True)
     if constant:
+        more = f" and {len(constant) - 5} more" if len(constant) > 5 else ""
         typer.echo(
             f"crowdwise: {features}: {len(constant)} of {width} columns are the "
-            f"same for every item and tell nothing: {listed(constant, 5)}",
+            f"same for every item and tell nothing: {', '.join(constant[:5])}{more}",
             err=True,
         )
     named = {"method": method != "ccc", "net": net != "auto", "epochs": epochs is not None}
