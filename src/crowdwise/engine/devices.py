@@ -92,7 +92,7 @@ def place(fabric: Fabric, module: nn.Module, ranks: Ranks = ALONE) -> None:
 
     With several ranks, batch norm is over all of them, and what backbones draw is each one's own.
     Convolutions keep their weights channels last, and what flows through a net is laid out so too:
-    on a processor that is two to three times as fast in bf16, and a seventh faster in fp32.
+    on a processor that took a seventh off a ResNet-34's time in fp32, and nothing off bf16's.
     """
     fabric.to_device(module)
     if any(isinstance(part, nn.Conv2d) for part in module.modules()):
