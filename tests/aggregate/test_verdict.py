@@ -74,6 +74,13 @@ def test_few_labels_are_never_enough(judged):
         assert row["accuracy_high"] - row["accuracy_low"] > 0.4
 
 
+def test_what_is_read_as_what_it_stands_for_is_right_no_less_often(judged):
+    frame, _, kinds = judged
+    assert (frame["corrected_accuracy"] >= frame["accuracy"]).all()
+    good, guesser = frame["cost"][kinds["good"][0]], frame["cost"][kinds["guesser"][0]]
+    assert good < 0.4 < 0.85 < guesser
+
+
 def test_bias_is_the_share_given_beyond_what_is_there(judged):
     frame, _, kinds = judged
     constant, good = frame["bias"][kinds["constant"][0]], frame["bias"][kinds["good"][0]]

@@ -10,6 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from crowdwise.aggregate.packed import Floats, Packed
+from crowdwise.aggregate.quality import quality
 from crowdwise.aggregate.skill import NODES, skill, weights
 from crowdwise.annotations.conversions import series
 from crowdwise.annotations.table import Annotations
@@ -27,7 +28,7 @@ class Habits:
     """What each annotator gave, and what the items say of it without that annotator."""
 
     given: Floats  # (R, C) labels
-    expected: Floats  # (R, C) of which class their items are
+    counts: Floats  # (R, C, C) of which class the items of each label are: row = class
     evidence: Floats  # (R, NODES + 1), see `skill.weights`
 
 
@@ -48,7 +49,7 @@ def habits(packed: Packed, log_rows: Floats, log_table: Floats, pooled: Floats) 
     wrong = pooled * (1 - np.eye(C))
     sums = wrong.sum(axis=1, keepdims=True)
     wrong = np.divide(wrong, sums, out=np.zeros_like(wrong), where=sums > 0)
-    given, expected = np.zeros(R * C), np.zeros((R, C))
+    given, counts = np.zeros(R * C), np.zeros((R * C, C))
     evidence = np.zeros((R, NODES + 1))
     for block in packed.blocks:
         codes = block.codes.indices
@@ -64,13 +65,17 @@ def habits(packed: Packed, log_rows: Floats, log_table: Floats, pooled: Floats) 
         known = np.divide(right, total, out=np.full_like(right, 0.5), where=total > 0)
         given += np.bincount(codes, minlength=R * C)
         for c in range(C):
-            expected[:, c] += np.bincount(who, others[:, c], minlength=R)
+            counts[:, c] += np.bincount(codes, others[:, c], minlength=R * C)
         evidence += weights(known, who, R)
-    return Habits(given.reshape(R, C), expected, evidence)
+    by_class = counts.reshape(R, C, C).transpose(0, 2, 1)
+    return Habits(given.reshape(R, C), by_class, evidence)
 
 
 def verdict(annotations: Annotations, seen: Habits, measured: pl.DataFrame) -> pl.DataFrame:
-    """The annotators' table: `measured` (of `quality`) with interval, bias, suspicion and reason.
+    """The annotators' table with interval, bias, suspicion and reason.
+
+    All of it goes by what is known of the items without the annotator; `measured`, of `quality`,
+    gives the other columns.
 
     Someone is suspected of spam who almost always says the same while their items differ, or
     whose labels hardly tell anything (cost) and are hardly more often right than labels given
@@ -78,11 +83,17 @@ def verdict(annotations: Annotations, seen: Habits, measured: pl.DataFrame) -> p
     """
     labels = seen.given.sum(axis=1)
     some = np.maximum(labels, 1)
-    share, wanted = seen.given / some[:, None], seen.expected / some[:, None]
+    expected = seen.counts.sum(axis=2)  # (R, C) of which class their items are
+    share, wanted = seen.given / some[:, None], expected / some[:, None]
+    measured = measured.with_columns(
+        _column(name, values)
+        for name, values in quality(seen.counts, expected.sum(axis=0) / labels.sum()).items()
+        if name != "labels"
+    )
     blind = (share * wanted).sum(axis=1)  # right by luck, with these habits on these items
     found = skill(seen.evidence, blind + MARGIN * (1 - blind))
-    spread = np.sqrt(np.maximum(seen.expected * (1 - wanted), 0.25))
-    surplus = (seen.given - seen.expected) / spread
+    spread = np.sqrt(np.maximum(expected * (1 - wanted), 0.25))
+    surplus = (seen.given - expected) / spread
     top = seen.given.argmax(axis=1)
     at = np.arange(len(top)), top
     often = labels >= ENOUGH
@@ -106,6 +117,11 @@ def verdict(annotations: Annotations, seen: Habits, measured: pl.DataFrame) -> p
         )
     return measured.with_columns(
         _column("accuracy", found.accuracy),
+        # labels read as they are: one of the readings that corrected_accuracy chooses from
+        _column(
+            "corrected_accuracy",
+            np.fmax(found.accuracy, measured["corrected_accuracy"].cast(pl.Float64).to_numpy()),
+        ),
         _column("accuracy_low", found.low),
         _column("accuracy_high", found.high),
         series(annotations.classes).gather(over).alias("leans_to"),
