@@ -7,19 +7,17 @@ import torch
 
 from tests.engine import processes, together
 
-CASES = [case for case in together.CASES if not case.startswith("ccc")]
-
 
 @pytest.fixture(scope="module", params=[2, 4])
 def found(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory):
     out: Path = tmp_path_factory.mktemp("ranks") / "found.pt"
-    ended = processes.run(["-m", "tests.engine.together", str(out), *CASES], request.param)
+    ended = processes.run(["-m", "tests.engine.together", str(out), *together.CASES], request.param)
     assert [code for code, _, _ in ended] == [0] * request.param, ended
     return torch.load(out)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", together.CASES)
 def test_several_processes_train_what_one_trains(found, case):
     alone = together.train(case)
     assert found[case].keys() == alone.keys()

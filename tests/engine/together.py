@@ -6,24 +6,28 @@ Arguments: a file for what came out, then the names of cases.
 import sys
 
 import numpy as np
+import pytest
 import torch
 
 from crowdwise import methods, nets
 from crowdwise.batches import CrowdData, CrowdShape
 from crowdwise.engine import Split, fit, make_fabric, predict, seeded
+from crowdwise.methods import team
 from crowdwise.methods.base import Method
 from crowdwise.methods.registry import BUILT_IN
 from tests.engine import small
 
 NORMED = ("crowd-layer", "ccc", "max-mig")
-CASES = [*BUILT_IN, *(f"{name} norm" for name in NORMED)]
+# the same by autograd, one peer after the other; and stepping over the batch's annotators only
+ALIKE = ("ccc apart", "ccc apart norm", "ccc many")
+CASES = [*BUILT_IN, *(f"{name} norm" for name in NORMED), *ALIKE]
 # 80 items by 18: four whole batches, shared unevenly by four, and one of 8; by 26: one of 2
 SIZES = {"crowd-layer": 26, "max-mig": 26}
 
 
 def build(case: str, **options) -> tuple[Method, CrowdData]:
     """The method of a case and its crowd; the net has no dropout, and batch norm if it says so."""
-    name, *norm = case.split()
+    name, *how = case.split()
     x, y = small.inputs()
     crowd = small.crowd(y)
     if name == "true-labels":
@@ -32,15 +36,23 @@ def build(case: str, **options) -> tuple[Method, CrowdData]:
         )
     data = CrowdData(x, crowd)
     extra = {"ccc": {"warmup_epochs": 1, "n_groups": 2, "meta_size": 12, "meta_batch_size": 7}}
+    extra["ccc"] |= {"active": "all"}
     own = {"doctor-net": {"weights": "learned"}}
     given = {"epochs": 3, "lr": 1e-2, "batch_size": SIZES.get(name, 18), "optimizer": "sgd"}
     given |= {**extra.get(name, {}), **own.get(name, {}), **options}
     shape = CrowdShape(*data.shape)
 
     def net() -> nets.Net:
-        return nets.make("mlp", shape.input, small.C, hidden=(8,), dropout=0.0, norm=bool(norm))
+        made = nets.make("mlp", shape.input, small.C, hidden=(8,), dropout=0.0, norm="norm" in how)
+        if "apart" in how:
+            made.backbone.append(torch.nn.Tanh())
+        return made
 
-    return methods.create(name, net, shape, given), data
+    with pytest.MonkeyPatch.context() as patch:
+        if "many" in how:
+            patch.setattr(team, "MANY", 1)
+            given["optimizer"] = "adam"
+        return methods.create(name, net, shape, given), data
 
 
 def train(case: str, **options) -> dict[str, torch.Tensor]:

@@ -57,25 +57,29 @@ class Ranks:
         own = torch.arange(before, before + len(values), device=values.device)
         return self.total(padded.index_copy(0, own, values))
 
-    def weighted(self, loss: Tensor, of: int | Tensor) -> Tensor:
-        """A mean over n_r things of this process, times n_r · size / Σ n_s.
+    def sums(self, values: Sequence[Tensor]) -> list[Tensor]:
+        """The sum of each over all processes, all of them sent at once."""
+        if self.size == 1:
+            return list(values)
+        flat = self.sum(torch.cat([value.reshape(-1) for value in values]))
+        parts = torch.split(flat, [value.numel() for value in values])
+        return [part.view(value.shape) for part, value in zip(parts, values, strict=True)]
 
-        The mean of these over processes is the mean over all things. The weight goes in before
-        gradients are taken, for batch norm mixes what comes back from all processes.
+    def count(self, n: int, device: torch.device | str = "cpu") -> int:
+        """How many things all processes have together, of which this one has n."""
+        return n if self.size == 1 else int(self.sum(torch.tensor(n, device=device)))
+
+    def weighted(self, loss: Tensor, of: int | Tensor) -> Tensor:
+        """This process's part of a mean over all things: its own mean, over n_r of Σ n_s.
+
+        The weight goes in before gradients are taken, for batch norm mixes what comes back from
+        all processes.
         """
         if self.size == 1:
             return loss
         count = torch.as_tensor(of, dtype=torch.float64, device=loss.device)
-        weight = self.size * count / self.sum(count).clamp(min=1)
+        weight = count / self.sum(count).clamp(min=1)
         return loss * weight.to(loss.dtype)
-
-    def mean(self, values: Sequence[Tensor]) -> list[Tensor]:
-        """The mean of each over all processes, in one sum."""
-        if self.size == 1:
-            return [value.detach() for value in values]
-        flat = self.sum(torch.cat([value.reshape(-1) for value in values])) / self.size
-        parts = torch.split(flat, [value.numel() for value in values])
-        return [part.view(value.shape) for part, value in zip(parts, values, strict=True)]
 
     def part(self, n: int) -> slice:
         """This process's run of n things, all of nearly the same length."""

@@ -8,7 +8,7 @@ what it saw on the way forward, and with J its derivative there gives both produ
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
@@ -84,6 +84,7 @@ class Norm(Layer):
         affine: weight and bias (K, D), or nothing.
         running: mean and variance (K, D).
         momentum: how far the running statistics move, in place; None leaves them.
+        total: sums over the processes that share the batch, if there are several.
     """
 
     def __init__(
@@ -93,13 +94,15 @@ class Norm(Layer):
         running: Sequence[Tensor],
         eps: float,
         momentum: float | None,
+        total: Callable[[Tensor], Tensor] | None = None,
     ) -> None:
-        B = h.shape[1]
-        self.by_batch = B > 1
+        B = h.shape[1] if total is None else total(h.new_tensor(h.shape[1]))
+        self.rows, self.total = B, total
+        self.by_batch = h.shape[1] > 1 or total is not None
         if self.by_batch:
-            mean = h.mean(dim=1, keepdim=True)
+            mean = self._mean(h)
             centred = h - mean
-            variance = (centred * centred).mean(dim=1, keepdim=True)
+            variance = self._mean(centred * centred)
             if momentum is not None:
                 for old, seen in zip(running, (mean, variance * (B / (B - 1))), strict=True):
                     old.lerp_(seen[:, 0].expand_as(old), momentum)
@@ -128,9 +131,14 @@ class Norm(Layer):
         """(v - mean(v) - n mean(n v)) / deviation: the derivative of n, and its own transpose."""
         if not self.by_batch:
             return v * self.scale
-        across = v.mean(dim=1, keepdim=True)
-        along_n = (self.n * v).mean(dim=1, keepdim=True)
+        across, along_n = self._mean(v), self._mean(self.n * v)
         return (v - across - self.n * along_n) * self.scale
+
+    def _mean(self, v: Tensor) -> Tensor:
+        """Over the batch's rows, of every process."""
+        if self.total is None:
+            return v.mean(dim=1, keepdim=True)
+        return self.total(v.sum(dim=1, keepdim=True)) / self.rows
 
 
 def kept(share: float, shape: tuple[int, ...], like: Tensor) -> Tensor:

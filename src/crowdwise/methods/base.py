@@ -99,24 +99,33 @@ def make_optimizer(options: Options, parameters: Iterable[nn.Parameter]) -> Opti
             return AdamW(given, lr, weight_decay=decay, fused=True)
 
 
-def step(optimizer: Optimizer, loss: Tensor, ranks: Ranks = ALONE, of: int | Tensor = 1) -> Tensor:
+def step(
+    optimizer: Optimizer, loss: Tensor, ranks: Ranks = ALONE, of: int | Tensor | None = 1
+) -> Tensor:
     """One optimiser step down the gradient of `loss`; returns the loss, detached.
 
     Args:
         of: how many things of this process's share the loss is the mean of; the step goes down
-            the mean over the things of all processes, and that mean is returned.
+            the mean over the things of all processes, and that mean is returned. None: the loss
+            is a part already, and the step goes down the parts' sum.
     """
     optimizer.zero_grad()
-    loss = ranks.weighted(loss, of)
+    loss = loss if of is None else ranks.weighted(loss, of)
     loss.backward()  # type: ignore[no-untyped-call]
-    loss = loss.detach()
-    if ranks.size > 1:
-        parameters = (p for group in optimizer.param_groups for p in group["params"])
-        used = [p for p in parameters if p.grad is not None]
-        loss, *means = ranks.mean([loss, *(p.grad for p in used if p.grad is not None)])
-        for parameter, gradient in zip(used, means, strict=True):
-            parameter.grad = gradient
+    loss = sum_gradients(optimizer, loss.detach(), ranks)
     optimizer.step()
+    return loss
+
+
+def sum_gradients(optimizer: Optimizer, loss: Tensor, ranks: Ranks) -> Tensor:
+    """Make every gradient the sum of all processes'; returns the sum of their losses."""
+    if ranks.size == 1:
+        return loss
+    parameters = [p for group in optimizer.param_groups for p in group["params"]]
+    used = [p for p in parameters if p.grad is not None]
+    loss, *sums = ranks.sums([loss, *(p.grad for p in used)])
+    for parameter, gradient in zip(used, sums, strict=True):
+        parameter.grad = gradient
     return loss
 
 

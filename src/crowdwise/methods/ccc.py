@@ -28,7 +28,7 @@ from crowdwise.functional.unroll import correction
 from crowdwise.methods.base import MakeNet, Method, probabilities
 from crowdwise.methods.grouping import group_annotators
 from crowdwise.methods.options import Options
-from crowdwise.methods.passes import Pass
+from crowdwise.methods.passes import Pass, Reach
 from crowdwise.methods.team import Labels, Peer, Team, make_teams
 
 
@@ -128,7 +128,8 @@ class CCC(Method):
         """One iteration of K peers side by side (K = 1 where the net is not fully connected)."""
         team.tie()
         seen = team.nets.forward(batch.x)
-        labels = team.labels(batch)
+        n_labels = self.ranks.count(len(batch.label), batch.label.device)
+        labels = team.labels(batch, n_labels)
         t = labels.of_annotator(team.T)  # (K·L, C, C)
         if self.distilled:
             V = self._virtual_and_meta(team, seen, labels, t)  # (K, G, C, C)
@@ -144,24 +145,24 @@ class CCC(Method):
 
         # virtual: theta_hat = theta - eta_v ∇_theta L_crowd
         moves = seen.gradients(labels.per_peer(crowd.dz), chosen.virtual, again=active == "all")
-        theta_hat = team.nets.moved(moves, rate)
+        theta_hat = team.nets.moved(self.ranks.sums(moves), rate)
 
         # meta: the gradient G of the other model's distilled batch at theta_hat, then V
-        G = team.nets.descend(theta_hat, *self._meta_batch(team.members), active)
+        G = self._meta_gradient(team, theta_hat, active)
         u = seen.along(G, active)  # (K, B, C)
         slope = labels.by_group(labels.gradients_along(crowd, u, t))  # (K, G, C, C)
+        slope = self.ranks.sum(slope)
         self.skipped += (~slope.isfinite().flatten(1).all(dim=1)).sum()  # `correction` is zero then
         largest = team.largest()
         if chosen.preset == "reference":  # max(T) after the virtual update of T
-            T = team.T - rate * labels.by_annotator(crowd.dt)
+            T = team.T - rate * self.ranks.sum(labels.by_annotator(crowd.dt))
             largest = T.flatten(1).amax(dim=1)
         return correction(slope, largest, chosen.correction_rate)
 
     def _actual(self, team: Team, seen: Pass, labels: Labels, t: Tensor) -> Tensor:
         """One optimiser step for theta and T at T + V; T itself never absorbs V. Eq. (actual)."""
         crowd = labels.gradients(seen.z, t)
-        team.step(seen, labels, crowd)
-        return crowd.loss
+        return team.step(seen, labels, crowd, self.ranks)
 
     @torch.no_grad()
     def _distil(self, data: CrowdData) -> list[DistilledSet]:
@@ -170,24 +171,32 @@ class CCC(Method):
         C, M = self.shape.n_classes, self.options.meta_size
         training = self.training
         self.eval()
+        own = torch.arange(len(data), device=data.device)[self.ranks.part(len(data))]
         log_p = [
             torch.stack([log_softmax(peer.net(x), dim=1) for peer in self._peers()])
-            for _, x in data.inputs(1024)
+            for x in data.source.batches(own, 1024)
         ]
         self.train(training)
-        losses = -torch.cat(log_p, dim=1)  # (n_models, N, C)
+        losses = -self.ranks.gather(torch.cat(log_p, dim=1), len(data), dim=1)  # (n_models, N, C)
         chosen = [distil(loss[item, label], label, C, M) for loss in losses]
         return [DistilledSet(item[pick], label[pick]) for pick in chosen]
 
-    def _meta_batch(self, peers: list[int]) -> tuple[Tensor, Tensor]:
+    def _meta_gradient(self, team: Team, theta_hat: list[Tensor], active: Reach) -> list[Tensor]:
+        """G, of a batch that all processes share."""
+        M = min(self.options.meta_batch_size, *(len(self.distilled[k].item) for k in team.members))
+        with self.ranks.cut(M) as own:
+            x, y = self._meta_batch(team.members, own)
+            return self.ranks.sums(team.nets.descend(theta_hat, x, y, active, M))
+
+    def _meta_batch(self, peers: list[int], own: slice = slice(None)) -> tuple[Tensor, Tensor]:
         """Items (K, M, …) and classes (K, M) out of the set that each of K peers learns from."""
         assert self.data is not None
         items, labels = [], []
         for k in peers:
             item, label = self.distilled[k]
             pick = torch.randperm(len(item))[: self.options.meta_batch_size].to(item.device)
-            items.append(item[pick])
-            labels.append(label[pick])
+            items.append(item[pick[own]])
+            labels.append(label[pick[own]])
         x, y = self.data.x(torch.cat(items)), torch.stack(labels)
         return x.view(*y.shape, *x.shape[1:]), y
 

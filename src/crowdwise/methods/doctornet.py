@@ -61,7 +61,7 @@ class DoctorNet(Method):
         loss = self.ranks.weighted(loss, len(batch.label))
         if self.options.weights == "learned":
             loss = loss + self._trust_loss(h.detach(), batch)
-        return {"loss": step(self.optimizers[0], loss, self.ranks)}
+        return {"loss": step(self.optimizers[0], loss, self.ranks, of=None)}
 
     def predict_each(self, x: Tensor) -> Tensor:
         return self._average(self.net.features(x))[None]

@@ -64,8 +64,13 @@ class Nets(ABC):
         """One pass over a batch (B, …); running statistics move."""
 
     @abstractmethod
-    def descend(self, theta: Sequence[Tensor], x: Tensor, y: Tensor, reach: Reach) -> list[Tensor]:
-        """G: gradients of the cross entropy of x (K, M, …), y (K, M) at other weights."""
+    def descend(
+        self, theta: Sequence[Tensor], x: Tensor, y: Tensor, reach: Reach, of: int | None = None
+    ) -> list[Tensor]:
+        """G: gradients of the cross entropy of x (K, M, …), y (K, M) at other weights.
+
+        The mean over the M, or their sum over `of`, the number all processes have together.
+        """
 
     def within(self, reach: Reach) -> int:
         """How many weights at the end of `theta` are in reach."""
@@ -99,11 +104,14 @@ class Alone(Nets):
     def forward(self, x: Tensor) -> Pass:
         return AlonePass(self, x)
 
-    def descend(self, theta: Sequence[Tensor], x: Tensor, y: Tensor, reach: Reach) -> list[Tensor]:
+    def descend(
+        self, theta: Sequence[Tensor], x: Tensor, y: Tensor, reach: Reach, of: int | None = None
+    ) -> list[Tensor]:
         weights = [weight[0] for weight in theta]
         active = [w.requires_grad_() for w in weights[len(weights) - self.within(reach) :]]
         z = call_with(self.net, dict(zip(self.names, weights, strict=True)), x[0])
-        return [G[None] for G in torch.autograd.grad(cross_entropy(z, y[0]), active)]
+        loss = cross_entropy(z, y[0]) * (len(z) / (of or len(z)))
+        return [G[None] for G in torch.autograd.grad(loss, active)]
 
 
 class AlonePass(Pass):

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from crowdwise.batches import CrowdBatch, CrowdShape
+from crowdwise.batches import CrowdBatch, CrowdShape, Ranks
 from crowdwise.functional.crowd import (
     CrowdGradients,
     crowd_gradients,
     crowd_gradients_along,
     scatter,
 )
-from crowdwise.methods.base import make_optimizer
+from crowdwise.methods.base import make_optimizer, sum_gradients
 from crowdwise.methods.options import Options
 from crowdwise.methods.passes import Alone, Nets, Pass
 from crowdwise.methods.rows import RowAdam
@@ -95,8 +95,12 @@ class Team:
         """max(T) of every peer, (K,)."""
         return self.largest_of.amax(dim=1) if self.sparse else self.T.flatten(1).amax(dim=1)
 
-    def labels(self, batch: CrowdBatch) -> Labels:
-        """The batch's labels, once for every peer."""
+    def labels(self, batch: CrowdBatch, n_labels: int | None = None) -> Labels:
+        """The batch's labels, once for every peer.
+
+        Args:
+            n_labels: how many labels all processes have together, where several share a batch.
+        """
         K, R = self.group.shape
         peer = torch.arange(K, device=self.group.device)[:, None]
         group = self.group.index_select(1, batch.annotator) + peer * self.V.shape[1]
@@ -106,21 +110,28 @@ class Team:
             group=group.flatten(),
             label=batch.label.repeat(K),
             sizes=(K, len(batch), R, self.V.shape[1]),
+            n_labels=n_labels or len(batch.label),
         )
 
-    def step(self, seen: Pass, labels: Labels, crowd: CrowdGradients) -> None:
-        """One step of every optimiser down the gradients of the peers' losses."""
+    def step(self, seen: Pass, labels: Labels, crowd: CrowdGradients, ranks: Ranks) -> Tensor:
+        """One step of every optimiser down the gradients of the peers' losses; their sum."""
         for optimizer in self.optimizers:
             optimizer.zero_grad()
         seen.backward(labels.per_peer(crowd.dz))
-        gradients = labels.sparsely(crowd.dt) if self.sparse else labels.by_annotator(crowd.dt)
-        for peer, gradient in zip(self.peers, gradients, strict=True):
-            peer.T.grad = gradient
+        if not self.sparse:
+            for peer, gradient in zip(self.peers, labels.by_annotator(crowd.dt), strict=True):
+                peer.T.grad = gradient
+        loss = sum_gradients(self.optimizers[0], crowd.loss, ranks)
+        if self.sparse:
+            labels, dt = labels.of_everybody(crowd.dt, ranks)
+            for peer, gradient in zip(self.peers, labels.sparsely(dt), strict=True):
+                peer.T.grad = gradient
         for optimizer in self.optimizers:
             optimizer.step()
         if self.sparse:
             moved = labels.of_annotator(self.T).flatten(1).amax(dim=1)
             self.largest_of.view(-1)[labels.annotator] = moved
+        return loss
 
 
 @dataclass(frozen=True)
@@ -132,11 +143,11 @@ class Labels:
     group: Tensor  # (K·L,) out of K·G
     label: Tensor  # (K·L,) class given
     sizes: tuple[int, int, int, int]  # K, B, R, G
+    n_labels: int  # what the loss is the mean over: L, or the labels of all processes
 
     def gradients(self, z: Tensor, t: Tensor) -> CrowdGradients:
         """Of the sum of the peers' losses, for z (K, B, C) and t (K·L, C, C)."""
-        n_labels = len(self.label) // self.sizes[0]
-        return crowd_gradients(z.flatten(0, 1), t, self.row, self.label, EPS, n_labels)
+        return crowd_gradients(z.flatten(0, 1), t, self.row, self.label, EPS, self.n_labels)
 
     def gradients_along(self, crowd: CrowdGradients, u: Tensor, t: Tensor) -> Tensor:
         """How `crowd.dt` moves when the logits move along u (K, B, C): (K·L, C, C)."""
@@ -167,6 +178,18 @@ class Labels:
             torch.sparse_coo_tensor(where[None], values, (R, *dt.shape[1:]), check_invariants=False)
             for where, values in each
         ]
+
+    def of_everybody(self, dt: Tensor, ranks: Ranks) -> tuple[Labels, Tensor]:
+        """The annotators and `dt` of all processes' labels, to step by."""
+        if ranks.size == 1:
+            return self, dt
+        K = self.sizes[0]
+
+        def gathered(values: Tensor) -> Tensor:  # (K·L, …) of each, into (K·ΣL, …)
+            by_label = values.view(K, -1, *values.shape[1:]).transpose(0, 1)
+            return ranks.rows(by_label).transpose(0, 1).flatten(0, 1)
+
+        return replace(self, annotator=gathered(self.annotator)), gathered(dt)
 
     def by_group(self, dt: Tensor) -> Tensor:
         """Sums over each group's labels, (K, G, C, C)."""

@@ -53,13 +53,17 @@ class Together(Nets):
         ]
 
     def forward(self, x: Tensor) -> Pass:
-        return TogetherPass(self, self.theta, x.flatten(1)[None], moving=True)
+        with self.nets[0].autocast():  # what the backbones run in: it may say who draws what
+            return TogetherPass(self, self.theta, x.flatten(1)[None], moving=True)
 
-    def descend(self, theta: Sequence[Tensor], x: Tensor, y: Tensor, reach: Reach) -> list[Tensor]:
-        seen = TogetherPass(self, theta, x.flatten(2), moving=False)
+    def descend(
+        self, theta: Sequence[Tensor], x: Tensor, y: Tensor, reach: Reach, of: int | None = None
+    ) -> list[Tensor]:
+        with self.nets[0].autocast():
+            seen = TogetherPass(self, theta, x.flatten(2), moving=False)
         wrong = seen.z.softmax(dim=2)
         wrong.scatter_add_(2, y[:, :, None], wrong.new_full((*y.shape, 1), -1.0))
-        return seen.gradients(wrong / y.shape[1], reach)
+        return seen.gradients(wrong / (of or y.shape[1]), reach)
 
 
 class TogetherPass(Pass):
@@ -79,7 +83,10 @@ class TogetherPass(Pass):
             else:
                 assert isinstance(part, nn.BatchNorm1d)
                 *running, count = next(norms)
-                layer = Norm(h, own, running, part.eps, part.momentum if moving else None)
+                everyone = getattr(part, "everyone", None)  # who share the batch
+                total = everyone.sum if everyone is not None and everyone.size > 1 else None
+                momentum = part.momentum if moving else None
+                layer = Norm(h, own, running, part.eps, momentum, total)
                 if moving and layer.by_batch:
                     count += 1
             self.layers.append((layer, n_weights))

@@ -13,8 +13,11 @@ class Everyone(Protocol):
 
     size: int
 
+    def sum(self, values: Tensor) -> Tensor:
+        """The sum over all of them."""
+
     def total(self, values: Tensor) -> Tensor:
-        """The sum over all of them, differentiable."""
+        """The same, differentiable."""
 
 
 class BatchNorm1d(nn.BatchNorm1d):
