@@ -17,11 +17,12 @@ def free_port() -> int:
 
 
 def environment(rank: int, size: int, port: int) -> dict[str, str]:
-    """What torchrun tells each process."""
+    """What torchrun tells each process; nothing where there is one only."""
+    plain = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore"}
+    if size == 1:
+        return plain
     return {
-        **os.environ,
-        "OMP_NUM_THREADS": "1",
-        "PYTHONWARNINGS": "ignore",
+        **plain,
         "TORCHELASTIC_RUN_ID": "test",
         "MASTER_ADDR": "127.0.0.1",
         "MASTER_PORT": str(port),

@@ -96,6 +96,14 @@ def fit(
         int | None,
         typer.Option(metavar="N", help="Keep the state after so many epochs as well."),
     ] = None,
+    devices: Annotated[
+        int,
+        typer.Option(metavar="N", help="Processes of this machine that share every batch."),
+    ] = 1,
+    nodes: Annotated[
+        int,
+        typer.Option(metavar="N", help="Machines that do so, each started with its NODE_RANK."),
+    ] = 1,
     tensorboard: Annotated[
         str | None,
         typer.Option(metavar="FOLDER", help="Write TensorBoard events here (extra tensorboard)."),
@@ -133,6 +141,7 @@ def fit(
     from crowdwise.annotations.truth import read_truth
     from crowdwise.batches.describe import describe
     from crowdwise.engine.checkpoint import Checkpoints
+    from crowdwise.engine.devices import is_first, make_fabric
     from crowdwise.engine.progress import show_epochs
     from crowdwise.engine.tensorboard import event_files
     from crowdwise.engine.trouble import TRY, Diverged
@@ -163,6 +172,13 @@ def fit(
             f"{features}: every item has the same features; there is nothing to tell items apart by"
         )
     checkpoints = Checkpoints(Run(Path(out)).checkpoint, minutes, checkpoint_epochs)
+    fabric = make_fabric(start.model.options.precision, start.data.device.type, devices, nodes)
+    if fabric.world_size > 1 and "-" in (table, truth):
+        raise InputError("standard input (-) is read by one process only; name a file")
+    if not is_first():  # the first process speaks and writes, the others compute
+        with checkpoints.stopping():
+            classifier._train(start, checkpoints=checkpoints, fabric=fabric)
+        return
     begin = Run.resume if resume else Run.create
     said = {"embed": embed, "text": text, "gold": fingerprint(known) if gold else None}
     given = {name: value for name, value in said.items() if value is not None}
@@ -196,7 +212,7 @@ def fit(
 
         try:
             with checkpoints.stopping():
-                classifier._train(start, on_epoch, checkpoints)
+                classifier._train(start, on_epoch, checkpoints, fabric)
             if described.words is not None:
                 described.words.save(run.folder)
             classifier._write(run)

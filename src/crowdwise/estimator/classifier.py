@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -33,6 +33,9 @@ from crowdwise.methods.base import Method
 from crowdwise.methods.defaults import defaults
 from crowdwise.report.html import write_report
 from crowdwise.results.run import Run
+
+if TYPE_CHECKING:
+    from lightning_fabric import Fabric
 
 _NAMED = ("method", "net", "epochs", "seed")  # arguments that are no options of the method
 OWN_NET = "your own module"  # in config.json, where the net was the user's
@@ -144,6 +147,7 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         start: Start,
         on_epoch: Callable[[Record], None] | None = None,
         checkpoints: Checkpoints | None = None,
+        fabric: Fabric | None = None,
     ) -> CrowdClassifier:
         """Train, then take stock of items and annotators."""
         with seeded(self.seed):
@@ -153,7 +157,7 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 data = data.leave_out(start.gold >= 0)  # votes that nothing else would correct
             if self.settings_.get("selection") == "validation":  # without truth: held-out labels
                 data, splits["validation"] = data.hold_out(seed=self.seed)
-            self.history_ = fit(start.method, data, splits, on_epoch, checkpoints=checkpoints)
+            self.history_ = fit(start.method, data, splits, on_epoch, fabric, checkpoints)
         self.model_ = start.model
         crowd = start.data.annotations
         proba = predict(self.model_, start.data.source).double().numpy()
