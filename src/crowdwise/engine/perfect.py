@@ -60,8 +60,8 @@ class Perfect(Method):
                 optimizer.zero_grad()
             self.ranks.weighted(loss, len(own)).backward()  # type: ignore[no-untyped-call]
             used = [p for p in self.inner.parameters() if p.grad is not None]
-            means = self.ranks.mean([p.grad for p in used if p.grad is not None])
-            for parameter, gradient in zip(used, means, strict=True):
+            sums = self.ranks.sums([p.grad for p in used if p.grad is not None])
+            for parameter, gradient in zip(used, sums, strict=True):
                 parameter.grad = gradient
         for optimizer in self.optimizers:
             optimizer.step()
