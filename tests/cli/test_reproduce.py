@@ -88,7 +88,12 @@ def test_mistakes_are_one_sentence(arguments, message, tmp_path):
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_an_interrupt_says_what_is_done_and_where(tmp_path, jobs):
     out = tmp_path / "run"
-    command = [sys.executable, "-m", "crowdwise", "reproduce", "real", "--datasets", "digits"]
+    # tests that run in the background have Ctrl-C ignored, and would hand that down
+    heeding = (
+        "import runpy, signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "runpy.run_module('crowdwise', run_name='__main__', alter_sys=True)"
+    )
+    command = [sys.executable, "-c", heeding, "reproduce", "real", "--datasets", "digits"]
     running = subprocess.Popen(
         [*command, "--seeds", "50", "--jobs", str(jobs), "--out", str(out)],
         stdout=subprocess.PIPE,
