@@ -10,6 +10,7 @@ class Linear(nn.Linear):
     """x Wᵀ + b, as `nn.Linear`, which it is to everybody who asks.
 
     Example:
+        >>> import torch
         >>> Linear(4, 3)(torch.zeros(2, 4)).shape
         torch.Size([2, 3])
     """
